@@ -9,7 +9,8 @@
 
 namespace teller {
 
-// A string table. Id 0 is "". Not thread-safe. Views stay valid as long as the interner lives (moves included).
+// A string table. Id 0 is "". Not thread-safe. Views stay valid as long as the interner lives
+// (moves included).
 class Interner {
  public:
   Interner();
