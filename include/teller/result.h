@@ -53,8 +53,8 @@ constexpr int exit_code(ErrorCode code) {
   return 1;
 }
 
-// Either a value or an Error. Three ways to handle one: `if (!r) return r.error();`, `r.value()` after
-// a check, or TELLER_TRY below.
+// Either a value or an Error. Three ways to handle one: `if (!r) return r.error();`, `r.value()`
+// after a check, or TELLER_TRY below.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -105,7 +105,7 @@ class [[nodiscard]] Status {
   target = std::move(temporary.value())
 
 // TELLER_CHECK_OK(f()): return the error of a Status (or Result) from the enclosing function.
-#define TELLER_CHECK_OK(expression)                                                   \
-  do {                                                                                \
+#define TELLER_CHECK_OK(expression)                                                      \
+  do {                                                                                   \
     if (auto teller_status = (expression); !teller_status) return teller_status.error(); \
   } while (false)

@@ -9,10 +9,15 @@
 
 namespace teller {
 
-// A string table. Id 0 is "". Not thread-safe. Views stay valid as long as the interner lives (moves included).
+// A string table. Id 0 is "". Not thread-safe. Views stay valid as long as the interner lives
+// (moves included).
 class Interner {
  public:
   Interner();
+  Interner(Interner&&) = default;
+  Interner& operator=(Interner&&) = default;
+  Interner(const Interner&) = delete;  // views would point into the other's pages
+  Interner& operator=(const Interner&) = delete;
 
   // Returns the id of `text`, adding a copy if it is new.
   std::uint32_t intern(std::string_view text);

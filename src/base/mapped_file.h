@@ -9,12 +9,13 @@
 
 namespace teller {
 
-// Read-only map of a regular file. Move-only. The file must not shrink while it is mapped; run folders publish files
-// by rename, so theirs never do.
+// Read-only map of a regular file. Move-only. The file must not shrink while it is mapped; run
+// folders publish files by rename, so theirs never do.
 class MappedFile {
  public:
   MappedFile() = default;
-  // Maps `path`; `what` names it in errors ("event file"). Folders, devices and missing files give one clear line.
+  // Maps `path`; `what` names it in errors ("event file"). Folders, devices and missing files give
+  // one clear line.
   static Result<MappedFile> open(const std::string& path, std::string_view what);
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;

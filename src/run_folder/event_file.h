@@ -1,10 +1,9 @@
-// Writes and reads event files (*.tev): strings, tracks and events of one process or one imported file, in
-// checksummed blocks, so that what a crash leaves is readable up to its last whole block. Layout: docs/run_folder.md.
+// Writes and reads event files (*.tev): strings, tracks and events of one process or one imported
+// file, in checksummed blocks, so that what a crash leaves is readable up to its last whole block.
+// Layout: docs/run_folder.md.
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,21 +35,22 @@ struct FileHeader {
 static_assert(sizeof(FileHeader) == 32);
 
 struct BlockHeader {
-  std::uint32_t mark;           // kBlockMark
-  std::uint16_t kind;           // BlockKind
-  std::uint16_t flags;          // 0
-  std::uint64_t payload_bytes;  // without padding; the next header follows at the next multiple of 8
-  std::uint32_t records;        // strings, tracks or events in the payload
-  std::uint32_t header_check;   // low half of XXH3-64 of the header with this field and payload_check as 0
-  std::uint64_t payload_check;  // XXH3-64 of the payload
+  std::uint32_t mark;   // kBlockMark
+  std::uint16_t kind;   // BlockKind
+  std::uint16_t flags;  // 0
+  std::uint64_t
+      payload_bytes;       // without padding; the next header follows at the next multiple of 8
+  std::uint32_t records;   // strings, tracks or events in the payload
+  std::uint32_t first_id;  // STRINGS, TRACKS: id of the first one in the payload
+  std::uint64_t check;  // XXH3-64 of the payload, seeded with XXH3-64 of this header with check = 0
 };
 static_assert(sizeof(BlockHeader) == 32);
 
 inline constexpr std::uint32_t kBlockMark = 0x4b4c4254;  // "TBLK"
 
-// Writes one event file. Not thread-safe. Buffers up to `block_events` events; a block and the strings and tracks it
-// needs are written together. After the first failed write every call returns that error and nothing more is written
-// (the file stays readable up to the last whole block).
+// Writes one event file. Not thread-safe. Buffers up to `block_events` events; a block and the
+// strings and tracks it needs are written together. After the first failed write every call returns
+// that error and nothing more is written (the file stays readable up to the last whole block).
 class EventFileWriter {
  public:
   // Creates `path` (which must not exist) and writes META `meta_json` (one JSON object).
@@ -65,9 +65,11 @@ class EventFileWriter {
   TrackId track(const TrackRecord& record);
   // Appends one event; writes a block when the buffer is full.
   Status add(const EventRecord& event);
-  // Writes what is buffered as whole blocks. With `durable`, also asks the kernel to put it on disk.
+  // Writes what is buffered as whole blocks. With `durable`, also asks the kernel to put it on
+  // disk.
   Status flush(bool durable = false);
-  // Flushes, writes META `meta_json` ("" for none) and END, closes. The writer can't be used afterwards.
+  // Flushes, writes META `meta_json` ("" for none) and END, closes. The writer can't be used
+  // afterwards.
   Status finish(std::string_view meta_json);
   // Writes a META block now (after what is buffered).
   Status write_meta(std::string_view meta_json);
@@ -78,7 +80,11 @@ class EventFileWriter {
 
  private:
   EventFileWriter() = default;
-  Status write_block(BlockKind kind, std::uint32_t records, std::string_view payload);
+  Status write_block(BlockKind kind, std::uint32_t records, std::uint32_t first_id,
+                     std::string_view payload);
+  Status write_strings();
+  Status write_tracks();
+  Status write_events();
   Status write_all(const void* data, std::size_t size);
 
   std::string path_;
@@ -87,7 +93,8 @@ class EventFileWriter {
   std::uint32_t strings_written_ = 1;  // id 0 is never written
   std::vector<TrackRecord> tracks_;
   std::uint32_t tracks_written_ = 0;
-  std::vector<std::uint32_t> track_slots_;  // open-addressing index of tracks_, 0 = empty, else id + 1
+  std::vector<std::uint32_t>
+      track_slots_;  // open-addressing index of tracks_, 0 = empty, else id + 1
   std::vector<EventRecord> events_;
   std::string scratch_;
   std::uint64_t events_written_ = 0;
@@ -98,18 +105,18 @@ class EventFileWriter {
 
 // What was wrong with a file that could still be read in part.
 struct EventFileDamage {
-  bool whole = true;                   // END was found
-  std::uint64_t lost_bytes = 0;        // bytes after the last whole block that were cut
-  std::uint64_t skipped_blocks = 0;    // blocks with a wrong checksum or of unknown kind
-  std::uint64_t invalid_records = 0;   // records with ids out of range; they read as id 0
-  std::string reason;                  // one line for people, "" if whole
+  bool whole = true;                  // END was found
+  std::uint64_t lost_bytes = 0;       // bytes after the last whole block that were cut
+  std::uint64_t skipped_blocks = 0;   // blocks with a wrong checksum or of unknown kind
+  std::uint64_t invalid_records = 0;  // records with ids out of range; they read as id 0
+  std::string reason;                 // one line for people, "" if whole
 };
 
 // A memory-mapped event file. Strings, tracks and events are views into the map.
 class EventFile {
  public:
-  // Opens and checks `path`. Fails on a wrong magic or an unknown major version; a torn tail or a broken block is
-  // reported in damage() instead.
+  // Opens and checks `path`. Fails on a wrong magic or an unknown major version; a torn tail or a
+  // broken block is reported in damage() instead.
   static Result<EventFile> open(const std::string& path);
 
   // META objects merged, as JSON text ("{}" if there is none).
@@ -119,11 +126,13 @@ class EventFile {
     return id < strings_.size() ? strings_[id] : std::string_view{};
   }
   std::size_t string_count() const { return strings_.size(); }
-  const TrackRecord& track(TrackId id) const { return id < tracks_.size() ? tracks_[id] : no_track_; }
+  const TrackRecord& track(TrackId id) const {
+    return id < tracks_.size() ? tracks_[id] : no_track_;
+  }
   std::size_t track_count() const { return tracks_.size(); }
   std::uint64_t event_count() const { return event_count_; }
-  // Events in file order, one span per block. Ids in them are checked: all are in range, or damage() counts them
-  // and string()/track() answer with an empty value.
+  // Events in file order, one span per block. Ids in them are checked: all are in range, or
+  // damage() counts them and string()/track() answer with an empty value.
   const std::vector<std::span<const EventRecord>>& blocks() const { return blocks_; }
   const EventFileDamage& damage() const { return damage_; }
   const std::string& path() const { return path_; }
@@ -131,6 +140,11 @@ class EventFile {
  private:
   void read_blocks();
   bool read_block(const BlockHeader& header, std::string_view payload);
+  bool read_strings(const BlockHeader& header, std::string_view payload);
+  bool read_tracks(const BlockHeader& header, std::string_view payload);
+  bool fill_gap(std::uint32_t first_id, std::size_t have) const;
+  void describe_damage(bool ended);
+  void add_events(std::span<const EventRecord> events);
 
   std::string path_;
   MappedFile map_;

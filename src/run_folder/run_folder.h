@@ -1,10 +1,10 @@
-// The run folder: where it is, what it holds, and the manifest that says who wrote what. Every stage meets the others
-// only here. Specification: docs/run_folder.md.
+// The run folder: where it is, what it holds, and the manifest that says who wrote what. Every
+// stage meets the others only here. Specification: docs/run_folder.md.
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +15,9 @@ namespace teller {
 
 // What is written to the manifest for one artefact.
 struct ArtifactInfo {
-  std::string name;                 // "events", "logs", "chains", "findings", …
-  std::vector<std::string> files;   // relative to the run folder
-  std::string made_by;              // subcommand
+  std::string name;                // "events", "logs", "chains", "findings", …
+  std::vector<std::string> files;  // relative to the run folder
+  std::string made_by;             // subcommand
   std::uint64_t records = 0;
   std::vector<std::string> from;    // names of the artefacts it was made from
   std::string options_json = "{}";  // the options that shape it
@@ -25,9 +25,10 @@ struct ArtifactInfo {
 
 class RunFolder {
  public:
-  // Creates `path` (parents too) with a manifest in state "recording". Fails if it exists and is not an empty folder,
-  // unless `overwrite` and it is a run folder.
-  static Result<RunFolder> create(const std::string& path, std::string_view made_by, bool overwrite);
+  // Creates `path` (parents too) with a manifest in state "recording". Fails if it exists and is
+  // not an empty folder, unless `overwrite` and it is a run folder.
+  static Result<RunFolder> create(const std::string& path, std::string_view made_by,
+                                  bool overwrite);
   // Opens an existing run; checks format and schema of the manifest.
   static Result<RunFolder> open(const std::string& path);
   RunFolder(RunFolder&&) noexcept;
@@ -43,10 +44,12 @@ class RunFolder {
 
   // Files of an artefact, relative; empty if the run has none of that name.
   std::vector<std::string> artifact_files(std::string_view name) const;
-  // Like artifact_files, but an Error that names the command which makes it, if it is missing or stale.
+  // Like artifact_files, but an Error that names the command which makes it, if it is missing or
+  // stale.
   Result<std::vector<std::string>> require_artifact(std::string_view name) const;
 
-  // Records an artefact whose files are in place: sizes, sha256, sources. Artefacts made from it become stale.
+  // Records an artefact whose files are in place: sizes, sha256, sources. Artefacts made from it
+  // become stale.
   Status publish(const ArtifactInfo& info);
   // "recording", "sealed" or "crashed".
   void set_state(std::string_view state);

@@ -1,0 +1,140 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sha256.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/mapped_file.h"
+
+namespace teller {
+
+namespace {
+
+// Closes a file descriptor when it goes out of scope.
+struct Descriptor {
+  int fd = -1;
+  explicit Descriptor(int value) : fd(value) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd >= 0) close(fd);
+  }
+};
+
+ErrorCode code_for(int number) {
+  switch (number) {
+    case ENOENT:
+    case ENOTDIR:
+      return ErrorCode::kNotFound;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return ErrorCode::kPermission;
+    case EISDIR:
+      return ErrorCode::kUsage;
+    default:
+      return ErrorCode::kIo;
+  }
+}
+
+std::string hint_for(int number) {
+  switch (number) {
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space or choose another place with -o";
+    case EACCES:
+    case EPERM:
+      return "check the permissions, or choose another place";
+    case EROFS:
+      return "the file system is read-only; choose another place";
+    default:
+      return "";
+  }
+}
+
+Status write_all(int fd, std::string_view content, const std::string& path) {
+  while (!content.empty()) {
+    const ssize_t done = write(fd, content.data(), content.size());
+    if (done < 0) {
+      if (errno == EINTR) continue;
+      return errno_error("writing " + path, errno);
+    }
+    content.remove_prefix(static_cast<std::size_t>(done));
+  }
+  return {};
+}
+
+Status write_part(const std::string& part, std::string_view content) {
+  Descriptor out(open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (out.fd < 0) return errno_error("creating " + part, errno);
+  TELLER_CHECK_OK(write_all(out.fd, content, part));
+  if (fsync(out.fd) != 0 && errno != EINVAL) return errno_error("writing " + part, errno);
+  return {};
+}
+
+}  // namespace
+
+Error errno_error(std::string what, int number) {
+  return {code_for(number), std::move(what) + ": " + std::strerror(number), hint_for(number)};
+}
+
+Result<std::string> read_file(const std::string& path, std::string_view what,
+                              std::uint64_t limit_bytes) {
+  TELLER_TRY(MappedFile map, MappedFile::open(path, what));
+  if (map.size() > limit_bytes) {
+    return Error{ErrorCode::kCorrupt,
+                 "reading " + std::string(what) + " " + path + ": it has " +
+                     std::to_string(map.size()) + " bytes, more than the " +
+                     std::to_string(limit_bytes) + " allowed",
+                 ""};
+  }
+  return std::string(map.text());
+}
+
+Status write_file_atomic(const std::string& path, std::string_view content) {
+  const std::string part = path + ".part";
+  if (Status status = write_part(part, content); !status) {
+    unlink(part.c_str());
+    return status;
+  }
+  if (rename(part.c_str(), path.c_str()) != 0) {
+    const int number = errno;
+    unlink(part.c_str());
+    return errno_error("renaming " + part + " to " + path, number);
+  }
+  return {};
+}
+
+Result<std::string> sha256_file(const std::string& path) {
+  TELLER_TRY(MappedFile map, MappedFile::open(path, "file"));
+  return sha256_text(map.text());
+}
+
+std::string sha256_text(std::string_view text) {
+  SHA2_CTX context;
+  SHA256Init(&context);
+  SHA256Update(&context, reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  std::array<std::uint8_t, SHA256_DIGEST_LENGTH> digest{};
+  SHA256Final(digest.data(), &context);
+  std::string hex;
+  hex.reserve(2 * digest.size());
+  for (std::uint8_t byte : digest) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    hex += kDigits[byte >> 4];
+    hex += kDigits[byte & 15];
+  }
+  return hex;
+}
+
+Result<std::uint64_t> file_size(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) return errno_error("reading " + path, errno);
+  return static_cast<std::uint64_t>(info.st_size);
+}
+
+}  // namespace teller

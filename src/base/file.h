@@ -1,0 +1,27 @@
+// Small file operations that fail with one clear line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "teller/result.h"
+
+namespace teller {
+
+// The Error for a failed system call: "WHAT: strerror(number)", with the kind that fits `number`.
+Error errno_error(std::string what, int number);
+// Reads a whole regular file of at most `limit_bytes`.
+Result<std::string> read_file(const std::string& path, std::string_view what,
+                              std::uint64_t limit_bytes);
+// Publishes `content` as `path`: writes path.part, fsyncs, renames. Readers see the old file or the
+// new one.
+Status write_file_atomic(const std::string& path, std::string_view content);
+// SHA-256 of a file, as 64 hexadecimal digits.
+Result<std::string> sha256_file(const std::string& path);
+// SHA-256 of `text`, as 64 hexadecimal digits.
+std::string sha256_text(std::string_view text);
+// Size in bytes of a regular file.
+Result<std::uint64_t> file_size(const std::string& path);
+
+}  // namespace teller

@@ -1,0 +1,15 @@
+#include "cli/commands.h"
+
+namespace teller::cli {
+
+void add_all(CLI::App& app, Context& context) {
+  add_trace(app, context);
+  add_import(app, context);
+  add_reconstruct(app, context);
+  add_slice(app, context);
+  add_report(app, context);
+  add_stats(app, context);
+  add_dump(app, context);
+}
+
+}  // namespace teller::cli

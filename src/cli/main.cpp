@@ -1,0 +1,80 @@
+// teller's entry: splits off the target's command line, finds the subcommand, turns errors into one
+// line and an exit code.
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "base/version.h"
+#include "cli/commands.h"
+
+namespace teller::cli {
+namespace {
+
+constexpr const char* kDescription =
+    "teller finds out what is slow, stuck or wrong in LLM serving and training.\n\n"
+    "  teller trace -o RUN -- python serve.py    record a program, unchanged\n"
+    "  teller import trace.json.gz -o RUN        or take a trace that others made\n"
+    "  teller reconstruct RUN                    rebuild every request's call chains\n"
+    "  teller slice RUN --baseline HEALTHY       find what deviates\n"
+    "  teller report RUN                         see it\n";
+
+int print_error(const Error& error) {
+  std::fprintf(stderr, "teller: error: %s", error.message.c_str());
+  if (!error.hint.empty()) std::fprintf(stderr, " (%s)", error.hint.c_str());
+  std::fputc('\n', stderr);
+  return exit_code(error.code);
+}
+
+// CLI11 prints help on stdout with code 0 and mistakes on stderr; ours have one form and exit
+// code 2.
+int handle_parse_error(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
+  std::string message = error.what();
+  if (const auto line = message.find('\n'); line != std::string::npos) message.resize(line);
+  const auto named = app.get_subcommands();
+  const std::string command = named.empty() ? "teller" : "teller " + named.front()->get_name();
+  return print_error({ErrorCode::kUsage, command + ": " + message, "see " + command + " --help"});
+}
+
+int run(int argc, char** argv) {
+  Context context;
+  std::vector<std::string> own;
+  for (int i = 1; i < argc; ++i) {
+    if (!context.has_separator && std::string_view(argv[i]) == "--") {
+      context.has_separator = true;
+      continue;
+    }
+    (context.has_separator ? context.target_argv : own).emplace_back(argv[i]);
+  }
+  CLI::App app{kDescription, "teller"};
+  app.set_version_flag("--version", std::string("teller ") + kVersion);
+  app.require_subcommand(1);
+  add_all(app, context);
+  try {
+    if (own.empty()) own.emplace_back("--help");
+    std::vector<std::string> reversed(own.rbegin(), own.rend());
+    app.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    return handle_parse_error(app, error);
+  }
+  auto result = context.run();
+  if (!result) return print_error(result.error());
+  if (std::fflush(stdout) != 0) {
+    return print_error({ErrorCode::kIo, "writing the output: it could not be written", ""});
+  }
+  return *result;
+}
+
+}  // namespace
+}  // namespace teller::cli
+
+int main(int argc, char** argv) {
+  try {
+    return teller::cli::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "teller: error: unexpected failure: %s (please report it)\n",
+                 error.what());
+  }
+  return 1;
+}

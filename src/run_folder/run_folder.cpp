@@ -1,0 +1,269 @@
+#include "run_folder/run_folder.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "base/file.h"
+#include "base/version.h"
+
+namespace teller {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::uint64_t kManifestLimit = 64u << 20;
+constexpr int kSchemaMajor = 1;
+constexpr const char* kSchema = "1.0";
+constexpr const char* kFormat = "teller.run";
+
+// Which command makes which artefact: for hints.
+struct Maker {
+  std::string_view artifact;
+  std::string_view command;
+};
+constexpr Maker kMakers[] = {{"events", "teller trace -- COMMAND… or teller import FILE… -o RUN"},
+                             {"logs", "teller trace -- COMMAND… or teller import --log FILE"},
+                             {"chains", "teller reconstruct RUN"},
+                             {"findings", "teller slice RUN"}};
+
+std::string maker_of(std::string_view artifact) {
+  for (const Maker& maker : kMakers) {
+    if (maker.artifact == artifact) return std::string(maker.command);
+  }
+  return "the command that makes it";
+}
+
+Error not_a_run(const std::string& path, const std::string& why) {
+  return {ErrorCode::kCorrupt, "opening run " + path + ": " + why,
+          "give the folder that teller trace or teller import wrote"};
+}
+
+Status check_manifest(const Json& manifest, const std::string& path) {
+  if (!manifest.is_object() || manifest.value("format", Json()) != kFormat) {
+    return not_a_run(path, "its manifest.json is not a teller run's");
+  }
+  const Json schema = manifest.value("schema", Json());
+  if (!schema.is_string()) return not_a_run(path, "its manifest.json names no schema");
+  const std::string text = schema.get<std::string>();
+  const std::string major = text.substr(0, text.find('.'));
+  if (major != std::to_string(kSchemaMajor)) {
+    return Error{
+        ErrorCode::kUnsupported,
+        "opening run " + path + ": it has schema " + text + ", this teller reads " + kSchema,
+        "use the teller that wrote it, or a newer one"};
+  }
+  if (!manifest.value("artifacts", Json::object()).is_object()) {
+    return not_a_run(path, "\"artifacts\" in its manifest.json is not an object");
+  }
+  return {};
+}
+
+// A path from a manifest that stays inside the run folder.
+bool is_inside(const std::string& relative) {
+  const fs::path path(relative);
+  if (relative.empty() || path.is_absolute()) return false;
+  return std::none_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
+}
+
+std::vector<std::string> files_in(const std::string& run, const std::string& folder,
+                                  std::string_view extension) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(run + "/" + folder, error)) {
+    if (entry.path().extension() == extension) {
+      files.push_back(folder + "/" + entry.path().filename().string());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Json new_manifest(std::string_view made_by) {
+  Json manifest;
+  manifest["format"] = kFormat;
+  manifest["schema"] = kSchema;
+  manifest["tool"] = {{"name", "teller"}, {"version", kVersion}};
+  manifest["made_by"] = made_by;
+  manifest["state"] = "recording";
+  manifest["artifacts"] = Json::object();
+  return manifest;
+}
+
+}  // namespace
+
+struct RunFolder::State {
+  std::string path;
+  Json manifest;
+
+  const Json* artifact(std::string_view name) const {
+    const auto artifacts = manifest.find("artifacts");
+    if (artifacts == manifest.end() || !artifacts->is_object()) return nullptr;
+    const auto found = artifacts->find(std::string(name));
+    return found == artifacts->end() || !found->is_object() ? nullptr : &*found;
+  }
+  std::string digest(std::string_view name) const {
+    const Json* found = artifact(name);
+    if (found == nullptr) return "";
+    const Json digest = found->value("digest", Json());
+    return digest.is_string() ? digest.get<std::string>() : "";
+  }
+};
+
+RunFolder::RunFolder(std::unique_ptr<State> state) : state_(std::move(state)) {}
+RunFolder::RunFolder(RunFolder&&) noexcept = default;
+RunFolder& RunFolder::operator=(RunFolder&&) noexcept = default;
+RunFolder::~RunFolder() = default;
+
+Result<RunFolder> RunFolder::create(const std::string& path, std::string_view made_by,
+                                    bool overwrite) {
+  std::error_code error;
+  const bool exists = fs::exists(path, error);
+  if (exists && !fs::is_directory(path, error)) {
+    return Error{ErrorCode::kUsage, "creating run " + path + ": a file of that name is there",
+                 "choose another place with -o"};
+  }
+  if (exists && !fs::is_empty(path, error)) {
+    if (error) return errno_error("creating run " + path, error.value());
+    if (!overwrite) {
+      return Error{ErrorCode::kUsage, "creating run " + path + ": it is there and not empty",
+                   "choose another place with -o, or --overwrite to replace it"};
+    }
+    if (auto old = open(path); !old && old.error().code != ErrorCode::kUnsupported) {
+      return Error{ErrorCode::kUsage,
+                   "creating run " + path + ": it is not a teller run, so it is not replaced",
+                   "choose another place with -o"};
+    }
+    fs::remove_all(path, error);
+    if (error) return errno_error("replacing run " + path, error.value());
+  }
+  fs::create_directories(path, error);
+  if (error) return errno_error("creating run " + path, error.value());
+  auto state = std::make_unique<State>();
+  state->path = path;
+  state->manifest = new_manifest(made_by);
+  RunFolder run(std::move(state));
+  TELLER_CHECK_OK(run.save());
+  return run;
+}
+
+Result<RunFolder> RunFolder::open(const std::string& path) {
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) {
+    return Error{ErrorCode::kNotFound, "opening run " + path + ": there is no such folder",
+                 "teller trace or teller import make one"};
+  }
+  if (error) return errno_error("opening run " + path, error.value());
+  if (!fs::is_directory(status)) {
+    return not_a_run(path, "it is a file, a run is a folder");
+  }
+  auto text = read_file(path + "/manifest.json", "manifest", kManifestLimit);
+  if (!text) {
+    if (text.error().code == ErrorCode::kNotFound) {
+      return not_a_run(path, "it holds no manifest.json");
+    }
+    return text.error();
+  }
+  auto state = std::make_unique<State>();
+  state->path = path;
+  state->manifest = Json::parse(*text, nullptr, false);
+  if (state->manifest.is_discarded()) return not_a_run(path, "its manifest.json is not JSON");
+  TELLER_CHECK_OK(check_manifest(state->manifest, path));
+  return RunFolder(std::move(state));
+}
+
+const std::string& RunFolder::path() const {
+  return state_->path;
+}
+std::string RunFolder::file(std::string_view relative) const {
+  return state_->path + "/" + std::string(relative);
+}
+Json& RunFolder::manifest() {
+  return state_->manifest;
+}
+const Json& RunFolder::manifest() const {
+  return state_->manifest;
+}
+
+std::vector<std::string> RunFolder::artifact_files(std::string_view name) const {
+  std::vector<std::string> files;
+  if (const Json* found = state_->artifact(name)) {
+    for (const Json& file : found->value("files", Json::array())) {
+      const Json path = file.is_object() ? file.value("path", Json()) : Json();
+      if (path.is_string() && is_inside(path.get<std::string>())) files.push_back(path);
+    }
+    return files;
+  }
+  // A run whose recorder died has no artefacts in its manifest; what it wrote is there all the
+  // same.
+  if (name == "events") return files_in(state_->path, "events", ".tev");
+  std::error_code error;
+  if (name == "logs" && fs::exists(file("logs.jsonl"), error)) return {"logs.jsonl"};
+  return files;
+}
+
+Result<std::vector<std::string>> RunFolder::require_artifact(std::string_view name) const {
+  std::vector<std::string> files = artifact_files(name);
+  const std::string what = "reading " + std::string(name) + " of run " + state_->path + ": ";
+  if (files.empty()) {
+    return Error{ErrorCode::kNotFound, what + "the run has none", "first run " + maker_of(name)};
+  }
+  for (const std::string& relative : files) {
+    std::error_code error;
+    if (!fs::exists(file(relative), error)) {
+      return Error{ErrorCode::kNotFound, what + relative + " is missing",
+                   "run " + maker_of(name) + " again"};
+    }
+  }
+  const Json* found = state_->artifact(name);
+  if (found == nullptr) return files;
+  const Json from = found->value("from", Json::object());
+  for (const auto& [source, digest] : from.items()) {
+    if (digest != state_->digest(source)) {
+      return Error{ErrorCode::kStale, what + source + " has changed since they were made",
+                   "run " + maker_of(name) + " again"};
+    }
+  }
+  return files;
+}
+
+Status RunFolder::publish(const ArtifactInfo& info) {
+  Json files = Json::array();
+  for (const std::string& relative : info.files) {
+    TELLER_TRY(const std::string digest, sha256_file(file(relative)));
+    TELLER_TRY(const std::uint64_t bytes, file_size(file(relative)));
+    files.push_back({{"path", relative}, {"bytes", bytes}, {"sha256", digest}});
+  }
+  Json from = Json::object();
+  for (const std::string& source : info.from) from[source] = state_->digest(source);
+  Json options = Json::parse(info.options_json, nullptr, false);
+  Json artifact;
+  artifact["made_by"] = info.made_by;
+  artifact["records"] = info.records;
+  artifact["digest"] = sha256_text(files.dump());
+  artifact["files"] = std::move(files);
+  artifact["options"] = options.is_object() ? options : Json::object();
+  artifact["from"] = std::move(from);
+  state_->manifest["artifacts"][info.name] = std::move(artifact);
+  return {};
+}
+
+void RunFolder::set_state(std::string_view state) {
+  state_->manifest["state"] = state;
+}
+
+Status RunFolder::save() {
+  const std::string text =
+      state_->manifest.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return write_file_atomic(file("manifest.json"), text);
+}
+
+}  // namespace teller
