@@ -5,7 +5,8 @@
 
 namespace teller {
 
-// How much is said. kQuiet: errors only; kNormal: warnings and hints too; kVerbose: what is being done as well.
+// How much is said. kQuiet: errors only; kNormal: warnings and hints too; kVerbose: what is being
+// done as well.
 enum class Verbosity { kQuiet, kNormal, kVerbose };
 
 void set_verbosity(Verbosity verbosity);
