@@ -1,4 +1,4 @@
-"""Causal attention of one request's new tokens over its context, by two kernels with equal results."""
+"""Causal attention of one request's new tokens over its context: two kernels, equal results."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable
 import torch
 
 AttentionKernel = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, int], torch.Tensor]
-"""(queries, keys, values, start) -> output; tensors are [tokens, heads, head width]; the first query is
-the token at position `start`."""
+"""(queries, keys, values, start) -> output. Tensors are [tokens, heads, head width], and the first
+query is the token at position `start`."""
 
 
 def direct_attention(
@@ -26,7 +26,7 @@ def direct_attention(
 def tiled_attention(
     queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, start: int, tile: int = 8
 ) -> torch.Tensor:
-    """Computes in double precision, a few queries at a time, walking the keys with a running softmax."""
+    """Computes in double precision, tile by tile, with a running softmax over the keys."""
     wide = queries.double(), keys.double(), values.double()
     tiles = [
         _attend_tile(wide[0][first : first + tile], wide[1], wide[2], start + first)

@@ -22,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
     try:
         switch = faults.read_switch(os.environ)
-    except faults.BadSwitch as error:
+    except faults.BadSwitchError as error:
         print(error, file=sys.stderr)
         return 2
     _set_up_logging()
@@ -43,16 +43,16 @@ def main(arguments: list[str] | None = None) -> int:
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m examples.demo_engine",
-        description="A small LLM serving engine on CPU: serves a generated load over HTTP and stops.",
+        description="A small LLM serving engine on CPU. Serves a generated load and stops.",
     )
     load = LoadConfig()
     number = parser.add_argument
     number("--requests", type=_positive, default=load.requests, help="how many (%(default)s)")
-    number("--clients", type=_positive, default=load.clients, help="how many at a time (%(default)s)")
+    number("--clients", type=_positive, default=load.clients, help="at a time (%(default)s)")
     number("--seed", type=int, default=load.seed, help="of prompts, lengths, pauses (%(default)s)")
     number("--port", type=int, default=0, help="to listen on, on loopback (a free one)")
     number("--threads", type=_positive, default=1, help="of PyTorch (%(default)s)")
-    parser.add_argument("--ledger", type=Path, metavar="FILE", help="write the engine's counts there")
+    parser.add_argument("--ledger", type=Path, metavar="FILE", help="for the engine's own counts")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--offline", action="store_true", help="drive the engine without HTTP")
     mode.add_argument("--serve", action="store_true", help="send no load, serve until SIGTERM")

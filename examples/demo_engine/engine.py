@@ -1,4 +1,4 @@
-"""The engine: one step schedules, runs the model, samples and updates; a thread steps while there is work."""
+"""The engine: a step schedules, runs the model, samples and updates, again while there is work."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class EngineConfig:
     """Steps between two status lines."""
 
 
-class InvalidRequest(ValueError):
+class InvalidRequestError(ValueError):
     """A request that the engine cannot serve; the message says why."""
 
 
-class EngineClosed(RuntimeError):
+class EngineClosedError(RuntimeError):
     """The engine serves no more; the message says why."""
 
 
@@ -73,24 +73,23 @@ class Engine:
         """Queues a request for the next step. [any thread]
 
         Raises:
-            InvalidRequest: It could never run, or its id is taken.
-            EngineClosed: The engine has stopped.
+            InvalidRequestError: It could never run, or its id is taken.
+            EngineClosedError: The engine has stopped.
         """
         request = Request(request_id, prompt, max_tokens)
         self._check(request)
         with self._changed:
             if self._closed_because:
-                raise EngineClosed(self._closed_because)
+                raise EngineClosedError(self._closed_because)
             if request_id in self.seen_ids:
-                raise InvalidRequest(f"request id {request_id} was used before")
+                raise InvalidRequestError(f"request id {request_id} was used before")
             self.seen_ids.add(request_id)
             request.arrival = self._arrivals
             self._arrivals += 1
             self._inbox.append(request)
             self._changed.notify()
-        logger.info(
-            "Received request %s: prompt %d tokens, max %d tokens", request_id, len(prompt), max_tokens
-        )
+        lengths = len(prompt), max_tokens
+        logger.info("Received request %s: prompt %d tokens, max %d tokens", request_id, *lengths)
         return request
 
     def warm_up(self) -> None:
@@ -117,7 +116,7 @@ class Engine:
         finished = []
         for (request, count), token in zip(result.scheduled, next_tokens, strict=True):
             request.computed += count
-            # In the middle of a prompt the next token is known already: what was sampled means nothing.
+            # In the middle of a prompt the next token is known: what was sampled means nothing.
             if request.remaining == 0:
                 request.output.append(token)
             if request.is_finished:
@@ -126,7 +125,7 @@ class Engine:
         return finished
 
     def run_until(self, stop: threading.Event) -> None:
-        """Steps while there is work and waits while there is none, until `stop` is set and `wake` called."""
+        """Steps while there is work, else waits, until `stop` is set and `wake` called."""
         try:
             while not stop.is_set():
                 with self._changed:
@@ -148,12 +147,14 @@ class Engine:
     def _check(self, request: Request) -> None:
         total = len(request.prompt) + request.max_tokens
         if not request.prompt or request.max_tokens < 1:
-            raise InvalidRequest("prompt and max_tokens must not be empty")
+            raise InvalidRequestError("prompt and max_tokens must not be empty")
         limit = min(self.config.model.max_positions, self.config.blocks * self.config.block_size)
         if total > limit:
-            raise InvalidRequest(f"prompt and max_tokens need {total} tokens, the limit is {limit}")
+            raise InvalidRequestError(
+                f"prompt and max_tokens need {total} tokens, the limit is {limit}"
+            )
         if not all(0 <= token < self.config.model.vocabulary for token in request.prompt):
-            raise InvalidRequest("prompt has a token outside the vocabulary")
+            raise InvalidRequestError("prompt has a token outside the vocabulary")
 
     def _take_arrivals(self) -> None:
         with self._changed:

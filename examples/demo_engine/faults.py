@@ -1,7 +1,7 @@
-"""The switch: `DEMO_FAULT` gives the engine one defect, which hits the request that `DEMO_REQUEST` names.
+"""The switch: `DEMO_FAULT` gives the engine a defect that hits the request `DEMO_REQUEST`.
 
-Each defect is a mechanism inside the engine. Nothing that the engine prints or that the hooks see tells
-which one is on, or that one is: it has to be found by what it does.
+Each defect is a mechanism inside the engine. Nothing that the engine prints or that the hooks see
+tells which one is on, or that one is: it has to be found by what it does.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from examples.demo_engine.scheduler import Policy, Scheduler
 FAULTS = ("none", "starve", "slow-op", "memory")
 
 
-class BadSwitch(ValueError):
+class BadSwitchError(ValueError):
     """The environment asks for something that is not there; the message says what."""
 
 
@@ -32,9 +32,9 @@ class Switch:
 
 
 class DebtPolicy(Policy):
-    """Scheduling by credit gone wrong: one request is charged for turns it never had.
+    """Scheduling by credit gone wrong: one request is charged for turns that it never had.
 
-    Once it has decoded a little, it owes `debt` turns. It pays one whenever it could run beside others.
+    Once it has decoded a little, it owes `debt` turns, and pays when it could run beside others.
     """
 
     def __init__(self, request_id: str, debt: int = 32, charged_after: int = 6) -> None:
@@ -53,7 +53,7 @@ class DebtPolicy(Policy):
 
 
 class PinningPolicy(Policy):
-    """A second user of the pool that takes too much: it pins all that is free when one request is due.
+    """A second user of the pool takes too much: it pins all that is free when one is due.
 
     The others are served first and have their blocks, so that it is this request that finds none, is
     preempted, waits until the pins are gone, and starts again.
@@ -90,16 +90,18 @@ def read_switch(environment: Mapping[str, str]) -> Switch:
     """Reads the two variables.
 
     Raises:
-        BadSwitch: They make no sense.
+        BadSwitchError: They make no sense.
     """
     fault = environment.get("DEMO_FAULT", "") or "none"
     if fault not in FAULTS:
-        raise BadSwitch(f"DEMO_FAULT={fault}: must be one of {', '.join(FAULTS)}")
+        raise BadSwitchError(f"DEMO_FAULT={fault}: must be one of {', '.join(FAULTS)}")
     if fault == "none":
         return Switch()
     request_id = environment.get("DEMO_REQUEST", "")
     if not re.fullmatch(r"\S+", request_id):
-        raise BadSwitch(f"DEMO_REQUEST={request_id}: DEMO_FAULT={fault} needs a request id, such as req-3")
+        raise BadSwitchError(
+            f"DEMO_REQUEST={request_id}: DEMO_FAULT={fault} needs an id such as req-3"
+        )
     return Switch(fault, request_id)
 
 

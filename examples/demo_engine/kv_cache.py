@@ -24,7 +24,7 @@ class BlockPool:
         return -(-tokens // self.block_size)
 
     def grow(self, table: list[int], tokens: int) -> bool:
-        """Extends `table` until it holds `tokens` tokens; leaves it alone if too few blocks are free."""
+        """Extends `table` to hold `tokens` tokens; leaves it alone if too few blocks are free."""
         missing = self.blocks_for(tokens) - len(table)
         if missing > self.free:
             return False
@@ -58,7 +58,9 @@ class KvStore:
         self.keys = torch.zeros(shape, dtype=dtype)
         self.values = torch.zeros(shape, dtype=dtype)
 
-    def write(self, layer: int, slots: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> None:
+    def write(
+        self, layer: int, slots: torch.Tensor, keys: torch.Tensor, values: torch.Tensor
+    ) -> None:
         """Stores one row of keys and one of values per slot."""
         width = keys.shape[-1]
         self.keys[layer].view(-1, width).index_copy_(0, slots, keys)

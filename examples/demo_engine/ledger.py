@@ -1,4 +1,4 @@
-"""The engine's own books, kept apart from what a tracer sees, to check a tracer's findings against."""
+"""The engine's own books: no tracer sees them, so a tracer's findings can be checked by them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Ledger:
         """Preemptions in which not one block was free."""
         self.recomputed_tokens: Counter[str] = Counter()
         self.attention_ratios: defaultdict[str, list[float]] = defaultdict(list)
-        """Per decode step, a request's time in attention over the median of the others' in that step."""
+        """Per decode step, a request's time in attention over the median of the others' times."""
 
     def note_schedule(self, scheduler: Scheduler, result: ScheduleResult) -> None:
         """Books who ran, waited or was preempted; call it before anything is computed."""
@@ -38,8 +38,11 @@ class Ledger:
             if request.id in settled:
                 continue
             self.waited[request.id] += 1
-            has_seat = request in scheduler.running or len(scheduler.running) < scheduler.config.max_seqs
-            if has_seat and result.budget_left > 0 and scheduler.pool.free > 0:
+            if (
+                scheduler.has_seat_for(request)
+                and result.budget_left > 0
+                and scheduler.pool.free > 0
+            ):
                 self.passed_over[request.id] += 1
 
     def note_execution(self, batch: Batch) -> None:

@@ -1,4 +1,4 @@
-"""A load: seeded requests, sent by a fixed number of clients, each with its next when its last is answered.
+"""A load: seeded requests from a fixed number of clients, each sending one after another.
 
 Closed clients keep the same number of requests in flight on fast and slow machines alike.
 """
@@ -17,12 +17,12 @@ from examples.demo_engine import tokenizer
 from examples.demo_engine.engine import Engine
 from examples.demo_engine.request import Request
 
-_WORDS = "the engine reads a prompt and writes one token after another until it has said enough".split()
+_WORDS = "the engine reads a prompt and writes one token after another till it stops".split()
 
 
 @dataclass(frozen=True)
 class LoadConfig:
-    """What to send. All requests live long enough to be compared with their neighbours over many steps."""
+    """What to send. All requests live long enough to be compared with others over many steps."""
 
     requests: int = 16
     clients: int = 8
@@ -68,7 +68,7 @@ def plan_load(config: LoadConfig) -> list[PlannedRequest]:
 
 
 def run_http(plan: list[PlannedRequest], clients: int, port: int) -> list[Answer]:
-    """Sends the plan to a server from `clients` threads; returns the answers in the plan's order."""
+    """Sends the plan from `clients` threads; returns the answers in the plan's order."""
     waiting: queue.SimpleQueue[PlannedRequest] = queue.SimpleQueue()
     for planned in plan:
         waiting.put(planned)

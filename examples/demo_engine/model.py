@@ -1,4 +1,4 @@
-"""A small transformer with random weights. All tokens of a step share its layers; attention is per request."""
+"""A small transformer with random weights: tokens share its layers, attention is per request."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Transformer(nn.Module):
     ) -> None:
         super().__init__()
         self.config = config
-        # The caller's random state is its own: two engines in one process must not disturb each other.
+        # Weights depend on the seed alone, and the caller's random state stays as it was.
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
             self.tokens = nn.Embedding(config.vocabulary, config.width)

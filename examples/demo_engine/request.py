@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass(eq=False)
 class Request:
-    """A prompt to continue. Owned by the engine's thread from `Engine.add_request` until `done` is set."""
+    """A prompt to continue. Belongs to the engine's thread until `done` is set."""
 
     id: str
     prompt: list[int]
@@ -66,7 +66,7 @@ class Request:
         return self.prompt[start:] + self.output[: end - prompt_length]
 
     def forget_computed(self) -> None:
-        """Sets the request back to the start of its tokens, all of which must then be read again."""
+        """Sets the request back to the start of its tokens, which must then be read again."""
         self.computed = 0
         self.prefill_target = self.length
         self.preemptions += 1

@@ -62,4 +62,6 @@ class ModelRunner:
             self.sample(self.execute(self.prepare([(dummy, 1)])))
 
     def _slot(self, block_table: list[int], position: int) -> int:
-        return block_table[position // self.block_size] * self.block_size + position % self.block_size
+        return (
+            block_table[position // self.block_size] * self.block_size + position % self.block_size
+        )

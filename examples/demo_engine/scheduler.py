@@ -1,4 +1,4 @@
-"""Decides, step by step, which requests run how many tokens, and who loses its blocks when none is free."""
+"""Decides, step by step, who runs how many tokens, and who loses its blocks when none is free."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class SchedulerConfig:
     max_seqs: int = 8
     token_budget: int = 160
     max_chunk: int = 64
-    """Prompt tokens that one request may run in a step, so that decoding requests keep their pace."""
+    """Prompt tokens of one request in a step: a limit keeps the pace of those that decode."""
 
 
 @dataclass(frozen=True)
 class Preemption:
-    """A request that lost its blocks, the tokens that it held, and the blocks that were free just before."""
+    """A request that lost its blocks, the tokens it held, and the blocks free just before."""
 
     request: Request
     computed: int
@@ -39,6 +39,10 @@ class ScheduleResult:
     preempted: list[Preemption] = field(default_factory=list)
     budget_left: int = 0
 
+    def has_preempted(self, request: Request) -> bool:
+        """Whether the request lost its blocks in this step; then it has to wait for the next."""
+        return any(preemption.request is request for preemption in self.preempted)
+
     @property
     def total_tokens(self) -> int:
         """Tokens that run in this step."""
@@ -46,7 +50,7 @@ class ScheduleResult:
 
     @cached_property
     def tokens(self) -> dict[str, int]:
-        """Tokens of each request that runs in this step. Read it when the plan is complete, not before."""
+        """Tokens of each request that runs. To be read when the plan is complete, not before."""
         return {request.id: count for request, count in self.scheduled}
 
 
@@ -86,6 +90,10 @@ class Scheduler:
         """Whether any request is unfinished."""
         return bool(self.waiting or self.running)
 
+    def has_seat_for(self, request: Request) -> bool:
+        """Whether the request runs already or could be let in."""
+        return request in self.running or len(self.running) < self.config.max_seqs
+
     def add(self, request: Request) -> None:
         """Queues a request."""
         self.waiting.append(request)
@@ -105,8 +113,7 @@ class Scheduler:
         self.pool.release(request.block_table)
 
     def _serve(self, request: Request, result: ScheduleResult) -> None:
-        is_waiting = request in self.waiting
-        if is_waiting and len(self.running) >= self.config.max_seqs:
+        if not self.has_seat_for(request) or result.has_preempted(request):
             return
         count = min(request.remaining, result.budget_left, self.config.max_chunk)
         if count == 0 or not self.policy.may_run(request, self):
@@ -114,7 +121,7 @@ class Scheduler:
         self.policy.before_growth(request, self.pool)
         if not self._make_room(request, request.computed + count, result):
             return
-        if is_waiting:
+        if request in self.waiting:
             self.waiting.remove(request)
             self.running.append(request)
         result.scheduled.append((request, count))
@@ -125,7 +132,7 @@ class Scheduler:
         while not self.pool.grow(request.block_table, tokens):
             if request not in self.running:
                 return False
-            # Requests are served in rank order, so the last in rank can't be in this step's plan yet.
+            # Requests are served in rank order: the last in rank can't be in the plan yet.
             victim = max(self.running, key=self.policy.rank)
             self._preempt(victim, result)
             if victim is request:

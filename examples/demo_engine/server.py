@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from examples.demo_engine import tokenizer
-from examples.demo_engine.engine import Engine, EngineClosed, InvalidRequest
+from examples.demo_engine.engine import Engine, EngineClosedError, InvalidRequestError
 
 logger = logging.getLogger(__name__)
 
@@ -84,9 +84,9 @@ class Handler(BaseHTTPRequestHandler):
                 self._reply(404, {"error": f"no such path: {self.path}"})
                 return
             self._reply(*self.complete(self._request_id(), body))
-        except InvalidRequest as error:
+        except InvalidRequestError as error:
             self._reply(400, {"error": str(error)})
-        except EngineClosed as error:
+        except EngineClosedError as error:
             self._reply(503, {"error": str(error)})
 
     def complete(self, request_id: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
@@ -94,7 +94,7 @@ class Handler(BaseHTTPRequestHandler):
         prompt = self.read_prompt(body)
         max_tokens = body.get("max_tokens", 16)
         if type(max_tokens) is not int:
-            raise InvalidRequest("max_tokens must be an integer")
+            raise InvalidRequestError("max_tokens must be an integer")
         request = self.server.engine.add_request(request_id, prompt, max_tokens)
         request.done.wait()
         if request.error:
@@ -108,7 +108,7 @@ class Handler(BaseHTTPRequestHandler):
             return tokenizer.encode(prompt)
         if isinstance(prompt, list) and all(type(token) is int for token in prompt):
             return prompt
-        raise InvalidRequest("prompt must be text or a list of token ids")
+        raise InvalidRequestError("prompt must be text or a list of token ids")
 
     def write_answer(self, request_id: str, prompt: list[int], output: list[int]) -> dict[str, Any]:
         """Returns the answer in the usual form, token ids beside the text."""
@@ -134,7 +134,9 @@ class Handler(BaseHTTPRequestHandler):
         if request_id is None:
             return f"cmpl-{next(self.server.fresh_ids)}"
         if not _GOOD_ID.fullmatch(request_id):
-            raise InvalidRequest("X-Request-Id must be 1 to 128 letters, digits or one of _ . : -")
+            raise InvalidRequestError(
+                "X-Request-Id must be 1 to 128 letters, digits or one of _ . : -"
+            )
         return request_id
 
     def _read_json(self) -> dict[str, Any]:
@@ -142,13 +144,13 @@ class Handler(BaseHTTPRequestHandler):
         if not length.isdecimal() or int(length) > _MAX_BODY_BYTES:
             # The body stays unread, so nothing after it on this connection could be understood.
             self.close_connection = True
-            raise InvalidRequest(f"Content-Length must be a number up to {_MAX_BODY_BYTES}")
+            raise InvalidRequestError(f"Content-Length must be a number up to {_MAX_BODY_BYTES}")
         try:
             body = json.loads(self.rfile.read(int(length)))
         except ValueError as error:
-            raise InvalidRequest(f"the body is not JSON: {error}") from None
+            raise InvalidRequestError(f"the body is not JSON: {error}") from None
         if not isinstance(body, dict):
-            raise InvalidRequest("the body must be a JSON object")
+            raise InvalidRequestError("the body must be a JSON object")
         return body
 
     def _reply(self, status: int, answer: dict[str, Any]) -> None:
