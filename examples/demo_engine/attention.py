@@ -36,7 +36,7 @@ def tiled_attention(
 
 
 def _attend_tile(
-    queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, start: int, stride: int = 16
+    queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, start: int, stride: int = 12
 ) -> torch.Tensor:
     count, heads, width = queries.shape
     queries = queries.transpose(0, 1)

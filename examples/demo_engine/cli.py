@@ -79,7 +79,7 @@ def _serve(engine: Engine, port: int) -> int:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    server = Server(engine, port=port)
+    server = _make_server(engine, port)
     server.start()
     print(f"serving on http://127.0.0.1:{server.port}", flush=True)
     # A wait without limit would do, but then nobody would notice an engine that failed.
@@ -90,13 +90,20 @@ def _serve(engine: Engine, port: int) -> int:
     return int(failed)
 
 
+def _make_server(engine: Engine, port: int) -> Server:
+    try:
+        return Server(engine, port=port)
+    except (OSError, OverflowError) as error:
+        sys.exit(f"listening on port {port}: {error}")
+
+
 def _run_load(engine: Engine, options: argparse.Namespace) -> int:
     config = LoadConfig(requests=options.requests, clients=options.clients, seed=options.seed)
     plan = plan_load(config)
     if options.offline:
         answers = run_offline(plan, config.clients, engine)
     else:
-        server = Server(engine, port=options.port)
+        server = _make_server(engine, options.port)
         server.start()
         try:
             answers = run_http(plan, config.clients, server.port)

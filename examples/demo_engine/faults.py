@@ -55,7 +55,7 @@ class DebtPolicy(Policy):
 class PinningPolicy(Policy):
     """A second user of the pool takes too much: it pins all that is free when one is due.
 
-    The others are served first and have their blocks, so that it is this request that finds none, is
+    The others are served first and have their blocks. So it is this request that finds none, is
     preempted, waits until the pins are gone, and starts again.
     """
 

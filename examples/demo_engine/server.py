@@ -45,6 +45,7 @@ class Server(ThreadingHTTPServer):
 
     def start(self) -> None:
         """Begins to serve; returns at once."""
+        logger.info("Listening on http://127.0.0.1:%d", self.port)
         self._engine_thread.start()
         self._http_thread.start()
 

@@ -1,4 +1,4 @@
-"""The demo engine: it serves, each of its defects is what it claims to be, and the hooks see them."""
+"""The demo engine: it serves, its defects are what they claim to be, and the hooks see them."""
 
 from __future__ import annotations
 
@@ -556,3 +556,9 @@ def test_program_serves_until_told_to_stop() -> None:
     _, err = program.communicate(timeout=20)
     assert program.returncode == 0
     assert err.splitlines()[-1] == "DEMO_REQUEST=req-99: no such request came"
+
+
+def test_a_taken_port_is_named_in_one_line(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DEMO_FAULT", raising=False)
+    with pytest.raises(SystemExit, match=f"listening on port {server.port}: "):
+        cli.main(["--port", str(server.port)])
