@@ -59,6 +59,9 @@ EventKind kind_of(ring::DeviceKind kind) {
   return EventKind::kUnknown;
 }
 
+// NVTX category of the marks in which the Python hooks say what became of their targets.
+constexpr std::string_view kCategoryMeta = "META";
+
 std::int64_t time_of(std::uint64_t ns) { return static_cast<std::int64_t>(ns); }
 
 }  // namespace
@@ -105,8 +108,11 @@ void EventConverter::on_note(std::string_view text) {
   if (equals == std::string_view::npos) return;
   const std::string key(text.substr(0, equals));
   notes_[key] = text.substr(equals + 1);
-  // At once: a reader of a run whose recorder died should know it too.
-  const Json meta = {{key, notes_[key]}};
+  write_meta({{key, notes_[key]}});
+}
+
+// At once: a reader of a run whose recorder died should know it too.
+void EventConverter::write_meta(const Json& meta) {
   if (status_) keep(file_.write_meta(meta.dump(-1, ' ', false, Json::error_handler_t::replace)));
 }
 
@@ -207,11 +213,8 @@ void EventConverter::on_text(std::uint32_t ring, const RecordHeader& header,
   const bool by_us = event.domain != 0 && event.domain == file_.intern(kTellerDomain);
   if (by_us && event.category == file_.intern(kCategoryFrontEnd)) event.flags |= kFlagPython;
   if (by_us && type == RecordType::kMark) {
-    if (event.category == file_.intern(kCategoryRecord)) {
-      on_teller_mark(kCategoryRecord, text, &event);
-    } else if (event.category == file_.intern("META")) {
-      on_teller_mark("META", text, &event);
-    }
+    if (event.category == file_.intern(kCategoryMeta)) return on_hook_counts(text);
+    if (event.category == file_.intern(kCategoryRecord)) on_step_record(text, &event);
   }
   if (event.name == 0 && event.kind != static_cast<std::uint16_t>(EventKind::kStepRecord)) {
     event.name = file_.intern(text);
@@ -219,22 +222,21 @@ void EventConverter::on_text(std::uint32_t ring, const RecordHeader& header,
   add(event);
 }
 
-// A step's record, or what the hooks count.
-void EventConverter::on_teller_mark(std::string_view category, std::string_view text,
-                                    EventRecord* event) {
-  const Json json = Json::parse(text, nullptr, false);
-  const bool is_record = category == kCategoryRecord;
-  if (!json.is_object()) {
-    if (is_record) ++counts_.bad_step_records;
-    return;
-  }
-  if (!is_record) {
-    hooks_ = json;
+void EventConverter::on_step_record(std::string_view text, EventRecord* event) {
+  if (!Json::parse(text, nullptr, false).is_object()) {
+    ++counts_.bad_step_records;  // stays a mark
     return;
   }
   event->kind = static_cast<std::uint16_t>(EventKind::kStepRecord);
   event->attrs = file_.intern(text);
   ++counts_.step_records;
+}
+
+// What the hooks say of themselves belongs to the file's META, not among the program's events.
+void EventConverter::on_hook_counts(std::string_view text) {
+  Json counts = Json::parse(text, nullptr, false);
+  if (!counts.is_object()) return;
+  write_meta({{"hooks", std::move(counts)}});
 }
 
 void EventConverter::on_api(std::uint32_t ring, const RecordHeader& header,
@@ -327,7 +329,6 @@ Status EventConverter::finish(const ArenaLosses& losses) {
                     {"invalid", counts_.invalid},
                     {"bad_step_records", counts_.bad_step_records}};
   if (!thread_names_.empty()) meta["thread_names"] = thread_names_;
-  if (hooks_.is_object()) meta["hooks"] = hooks_;
   if (status_) {
     keep(file_.finish(meta.dump(-1, ' ', false, Json::error_handler_t::replace)));
   }

@@ -49,7 +49,9 @@ class EventConverter : public ArenaSink {
   void on_api(std::uint32_t ring, const ring::RecordHeader& header, std::string_view payload);
   void on_device(std::string_view payload);
   void on_note(std::string_view text);
-  void on_teller_mark(std::string_view category, std::string_view text, EventRecord* event);
+  void on_step_record(std::string_view text, EventRecord* event);
+  void on_hook_counts(std::string_view text);
+  void write_meta(const nlohmann::ordered_json& meta);
   bool read_text(const ring::RecordHeader& header, std::string_view payload, EventRecord* event,
                  std::string_view* text);
   void set_value_attrs(std::uint16_t flags, std::uint64_t value, EventRecord* event);
@@ -64,7 +66,6 @@ class EventConverter : public ArenaSink {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> categories_;
   std::unordered_map<std::uint32_t, std::string> strings_;
   nlohmann::ordered_json thread_names_ = nlohmann::ordered_json::object();
-  nlohmann::ordered_json hooks_;
   std::map<std::string, std::string> notes_;
   ConversionCounts counts_;
   Status status_;

@@ -140,6 +140,12 @@ void ProcessTable::add_traced(std::int64_t pid, std::int64_t ppid) {
   ProcessInfo& process = processes_[alive_[pid]];
   process.library = true;
   refresh(process);
+  // Gone before we could look: a forked child is what its parent was.
+  const auto parent = alive_.find(ppid);
+  if (process.argv.empty() && parent != alive_.end()) {
+    process.argv = processes_[parent->second].argv;
+    process.comm = processes_[parent->second].comm;
+  }
   changed_ = true;
 }
 

@@ -55,7 +55,6 @@ void add_trace(CLI::App& app, Context& context) {
   auto no_hooks = std::make_shared<bool>(false);
   auto no_cuda = std::make_shared<bool>(false);
   add_options(command, options.get(), no_hooks.get(), no_cuda.get());
-  command->usage("Usage: teller trace [OPTIONS] -- PROGRAM [ARGUMENTS...]");
   command->callback([&context, options, no_hooks, no_cuda] {
     context.run = [&context, options, no_hooks, no_cuda]() -> Result<int> {
       if (context.target_argv.empty()) {
