@@ -1,0 +1,22 @@
+// Signs that concern the run as a whole: calls that failed, and what had not ended.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "slice/findings.h"
+
+namespace teller::slice_detail {
+
+// Failed calls per step, by family and code, of a healthy run.
+using FailureRates = std::map<std::pair<std::string, std::int64_t>, double>;
+FailureRates failure_rates(const Chains& chains);
+
+// Adds failed calls that the baseline does not have as often, and open nodes. `state` is the
+// manifest's: "crashed" makes an open step a finding.
+void judge_run(const Chains& chains, const FailureRates& usual, std::string_view state,
+               Findings& findings);
+
+}  // namespace teller::slice_detail
