@@ -1,5 +1,6 @@
 #include "importers/log_lines.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/mapped_file.h"
@@ -30,18 +31,9 @@ std::string level_of(std::string_view line) {
 
 std::string clean_log_text(std::string_view text) {
   std::string clean;
-  clean.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text.substr(at));
-    if (length == 0) {
-      clean += "\xEF\xBF\xBD";
-    } else if (text[at] == '\n' || text[at] == '\r') {
-      clean += ' ';
-    } else {
-      clean += text.substr(at, length);
-    }
-    at += length == 0 ? 1 : length;
-  }
+  append_valid_utf8(text, clean);
+  std::replace_if(
+      clean.begin(), clean.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   while (!clean.empty() && clean.back() == ' ') clean.pop_back();
   return clean;
 }
