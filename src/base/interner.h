@@ -14,6 +14,10 @@ namespace teller {
 class Interner {
  public:
   Interner();
+  Interner(Interner&&) = default;
+  Interner& operator=(Interner&&) = default;
+  Interner(const Interner&) = delete;  // views would point into the other's pages
+  Interner& operator=(const Interner&) = delete;
 
   // Returns the id of `text`, adding a copy if it is new.
   std::uint32_t intern(std::string_view text);

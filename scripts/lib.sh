@@ -1,0 +1,51 @@
+# Shared by the scripts beside it: where things are, and how to say what is being done. Source it, don't run it.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+venv=${TELLER_VENV:-$root/.venv}
+python=$venv/bin/python
+build=$root/build/dev
+jobs=$(nproc)
+
+say() { printf '\n== %s\n' "$*"; }
+die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"
+  elif command -v sudo >/dev/null; then sudo "$@"
+  else die "installing packages needs root: run this once as root, or install sudo"; fi
+}
+
+# Debian packages: one a line in packages.txt; only what is missing is installed.
+install_packages() {
+  local missing=() package
+  while read -r package; do
+    case $package in ''|'#'*) continue ;; esac
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  done < "$root/scripts/packages.txt"
+  if [ ${#missing[@]} -eq 0 ]; then say "Debian packages: all there"; return; fi
+  command -v apt-get >/dev/null || die "no apt-get here: install these yourself: ${missing[*]}"
+  say "installing Debian packages: ${missing[*]}"
+  as_root apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# A Python of our own in .venv with PyTorch for the demo and pytest for the tests (TELLER_VENV names another place).
+install_python() {
+  local wanted=$root/scripts/requirements.txt
+  if [ -x "$python" ] && cmp -s "$wanted" "$venv/teller-requirements.txt"; then say "Python packages: all there"; return; fi
+  say "installing Python packages into $venv (PyTorch is large: a few minutes)"
+  python3 -m venv "$venv"
+  "$python" -m pip install --quiet --disable-pip-version-check -r "$wanted"
+  cp "$wanted" "$venv/teller-requirements.txt"
+}
+
+build_teller() {
+  say "building teller in $build"
+  local launcher=()
+  if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+  (cd "$root" && cmake --preset dev "${launcher[@]}" -DTELLER_PYTHON="$python" >"$root/build.log" 2>&1 &&
+    cmake --build --preset dev -j "$jobs" >>"$root/build.log" 2>&1) ||
+    { tail -n 40 "$root/build.log" >&2; die "the build failed; all of it is in build.log"; }
+  grep -E '^-- teller: ' "$root/build.log" || true
+}

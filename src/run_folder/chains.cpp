@@ -1,0 +1,131 @@
+#include "run_folder/chains.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace teller {
+
+std::string_view row_phase_name(RowPhase phase) {
+  switch (phase) {
+    case RowPhase::kPrefill:
+      return "prefill";
+    case RowPhase::kDecode:
+      return "decode";
+    case RowPhase::kWaiting:
+      return "waiting";
+    case RowPhase::kPreempted:
+      return "preempted";
+  }
+  return "?";
+}
+
+Status ChainsBuilder::write(const std::string& path) const {
+  TELLER_TRY(ColumnFileWriter writer, ColumnFileWriter::create(path));
+  Status status;
+  visit_columns(*this, [&](const char* table, const char* name, const auto& column) {
+    using T = typename std::decay_t<decltype(column)>::value_type;
+    if (status) status = writer.add<T>(table, name, column);
+  });
+  if (!status) return status;
+  std::vector<std::uint64_t> ends;
+  std::string bytes;
+  for (std::uint32_t id = 0; id < strings.size(); ++id) {
+    bytes += strings.view(id);
+    ends.push_back(bytes.size());
+  }
+  TELLER_CHECK_OK(writer.add<std::uint64_t>("strings", "end", ends));
+  TELLER_CHECK_OK(writer.add<char>("strings", "bytes", std::span<const char>(bytes)));
+  return writer.finish();
+}
+
+Result<Chains> Chains::open(const std::string& path) {
+  Chains chains;
+  TELLER_TRY(chains.file_, ColumnFile::open(path));
+  TELLER_CHECK_OK(chains.map_columns());
+  TELLER_CHECK_OK(chains.check());
+  return chains;
+}
+
+Error Chains::corrupt(const std::string& why) const {
+  return {ErrorCode::kCorrupt, "reading " + file_.path() + ": " + why,
+          "make it again with teller reconstruct RUN"};
+}
+
+Status Chains::map_columns() {
+  Status status;
+  std::string table_now;
+  std::size_t length = 0;
+  visit_columns(*this, [&](const char* table, const char* name, auto& column) {
+    using T = std::remove_const_t<typename std::decay_t<decltype(column)>::element_type>;
+    if (!status) return;
+    auto mapped = file_.column<T>(table, name);
+    if (!mapped) {
+      status = mapped.error();
+      return;
+    }
+    column = *mapped;
+    if (table_now != table) length = column.size();
+    table_now = table;
+    if (column.size() != length) {
+      status = corrupt(std::string("columns of table ") + table + " differ in length");
+    }
+  });
+  if (!status) return status;
+  TELLER_TRY(string_ends_, file_.column<std::uint64_t>("strings", "end"));
+  TELLER_TRY(const auto bytes, file_.column<char>("strings", "bytes"));
+  string_bytes_ = {bytes.data(), bytes.size()};
+  return {};
+}
+
+namespace {
+
+// True if every value is below `limit`, or kNoIndex where that is allowed.
+template <typename T>
+bool all_below(std::span<const T> column, std::size_t limit, bool none_allowed) {
+  return std::all_of(column.begin(), column.end(), [&](T value) {
+    return value < limit || (none_allowed && value == static_cast<T>(kNoIndex));
+  });
+}
+
+}  // namespace
+
+Status Chains::check() const {
+  if (!std::is_sorted(string_ends_.begin(), string_ends_.end()) ||
+      (!string_ends_.empty() && string_ends_.back() != string_bytes_.size())) {
+    return corrupt("its string table is damaged");
+  }
+  const std::size_t strings = string_ends_.size();
+  const bool indexes_good =
+      all_below(nodes.name, strings, false) && all_below(nodes.family, strings, false) &&
+      all_below(nodes.step, step_count(), true) &&
+      all_below(nodes.request, request_count(), true) &&
+      all_below(nodes.track, tracks.kind.size(), true) &&
+      all_below(nodes.source, source_count(), false) && all_below(nodes.layer, 6, false) &&
+      all_below(steps.root, node_count(), false) &&
+      all_below(steps.schedule, node_count(), false) && all_below(steps.engine, strings, false) &&
+      all_below(rows.step, step_count(), false) &&
+      all_below(rows.request, request_count(), false) &&
+      all_below(rows.node, node_count(), false) && all_below(requests.id, strings, false) &&
+      all_below(logs.text, strings, false) && all_below(logs.stream, strings, false) &&
+      all_below(logs.level, strings, false) && all_below(logs.request, request_count(), true) &&
+      all_below(logs.step, step_count(), true) && all_below(tracks.label, strings, false) &&
+      all_below(tracks.source, source_count(), false) && all_below(sources.name, strings, false);
+  if (!indexes_good) return corrupt("an index in it points outside its table");
+  for (std::size_t node = 0; node < node_count(); ++node) {
+    const std::uint32_t parent = nodes.parent[node];
+    if (parent == kNoIndex) continue;
+    if (parent >= node || nodes.step[parent] != nodes.step[node]) {
+      return corrupt("a node stands before its parent or in another tree");
+    }
+  }
+  for (std::size_t step = 0; step < step_count(); ++step) {
+    const std::uint64_t rows_end = std::uint64_t{steps.first_row[step]} + steps.row_count[step];
+    const std::uint64_t nodes_end = std::uint64_t{steps.root[step]} + steps.node_count[step];
+    if (rows_end > row_count() || nodes_end > node_count()) {
+      return corrupt("a step's rows or nodes lie outside their table");
+    }
+  }
+  return {};
+}
+
+}  // namespace teller
