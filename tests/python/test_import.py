@@ -1,11 +1,10 @@
-"""Drives `teller import` of the binary in $TELLER_BIN with small traces made here."""
+"""Drives `teller import` with small traces made here."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
 import json
-import os
 import signal
 import sqlite3
 import subprocess
@@ -14,20 +13,11 @@ from pathlib import Path
 
 import pytest
 import tev
-
-TELLER = os.environ.get("TELLER_BIN", "")
-if not TELLER:
-    pytest.skip("TELLER_BIN names no teller binary", allow_module_level=True)
-
-
-def teller(*args) -> subprocess.CompletedProcess:
-    """Runs teller; never raises."""
-    return subprocess.run([TELLER, *map(str, args)], capture_output=True, text=True, timeout=120, check=False)
-
+from conftest import as_nobody, expect_one_line, needs_root, run_teller, teller_binary
 
 def run_import(*args) -> subprocess.CompletedProcess:
     """Runs an import that must succeed."""
-    done = teller("import", *args)
+    done = run_teller("import", *args)
     assert done.returncode == 0, done.stderr
     return done
 
@@ -36,10 +26,8 @@ def fails(code: int, part: str, *args) -> None:
     """Runs an import that must fail with one line that holds `part`, and leave nothing."""
     out = Path(args[args.index("-o") + 1])
     before = sorted(out.parent.iterdir()) if out.parent.is_dir() else []
-    done = teller("import", *args)
-    assert done.returncode == code, (done.returncode, done.stderr)
-    assert part in done.stderr, done.stderr
-    assert len(done.stderr.splitlines()) == 1, done.stderr
+    done = run_teller("import", *args)
+    expect_one_line(done, code, says=part)
     assert done.stdout == ""
     assert (sorted(out.parent.iterdir()) if out.parent.is_dir() else []) == before
 
@@ -143,7 +131,7 @@ def test_times_are_exact(tmp_path, ts, ns):
     if ns is None:
         fails_source = tmp_path / "trace"
         fails_source.write_text(text)
-        fails(5, "none of its 1 records", fails_source, "-o", tmp_path / "run")
+        fails(4, "none of its 1 records", fails_source, "-o", tmp_path / "run")
     else:
         assert import_text(tmp_path, text).events[0].begin == ns
 
@@ -215,34 +203,27 @@ def test_errors(tmp_path):
     fails(2, "it is a folder", tmp_path, *out)
     fails(4, "it is empty", tmp_path / "empty", *out)
     for name in ("text", "other.json", "numbers.json", "png"):
-        fails(5, "not a trace that teller knows", tmp_path / name, *out)
+        fails(4, "not a trace that teller knows", tmp_path / name, *out)
     fails(2, "it holds the same as", tmp_path / "good.json", tmp_path / "same.json", *out)
     fails(3, "No such file", tmp_path / "good.json", "--log", tmp_path / "none.log", *out)
     fails(2, "a file of that name", tmp_path / "good.json", "-o", tmp_path / "text")
     run_import(tmp_path / "good.json", *out)
     fails(2, "--overwrite", tmp_path / "good.json", *out)
     run_import(tmp_path / "good.json", *out, "--overwrite")
-    fails(5, "not a trace", tmp_path / "text", *out, "--overwrite")
+    fails(4, "not a trace", tmp_path / "text", *out, "--overwrite")
     assert (tmp_path / "run" / "manifest.json").is_file(), "a failed import took the old run away"
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("precious")
     fails(2, "not a teller run", tmp_path / "good.json", "-o", tmp_path / "mine", "--overwrite")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to drop to nobody")
-def test_permissions(tmp_path):
-    source = tmp_path / "trace.json"
+@needs_root
+def test_permissions(open_tmp):
+    source = open_tmp / "trace.json"
     source.write_text(json.dumps([event()]))
-    for folder in (tmp_path, *tmp_path.parents):
-        if not folder.stat().st_mode & 0o005 == 0o005 and folder != Path("/"):
-            folder.chmod(0o755)
-    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", TELLER, "import"]
-    done = subprocess.run([*nobody, source, "-o", tmp_path / "run"], capture_output=True, text=True, check=False)
-    assert done.returncode == 3 and "ermission" in done.stderr and len(done.stderr.splitlines()) == 1
-    assert str(tmp_path / "run") + ":" in done.stderr
+    expect_one_line(as_nobody("import", source, "-o", open_tmp / "run"), 3, says=f"{open_tmp / 'run'}: Permission")
     source.chmod(0o600)
-    done = subprocess.run([*nobody, source, "-o", "/tmp/teller-never"], capture_output=True, text=True, check=False)
-    assert done.returncode == 3 and "ermission" in done.stderr
+    expect_one_line(as_nobody("import", source, "-o", "/tmp/teller-never"), 3, says="Permission denied")
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -263,7 +244,7 @@ def test_every_cut_is_an_answer(tmp_path):
     source = tmp_path / "cut"
     for size in range(1, len(text)):
         source.write_text(text[:size])
-        done = teller("import", source, "-o", tmp_path / "run", "--overwrite")
+        done = run_teller("import", source, "-o", tmp_path / "run", "--overwrite")
         assert done.returncode == 4, (size, done.stderr)
 
 
@@ -353,8 +334,10 @@ def test_nsys(tmp_path):
     assert file.meta["rows"]["NVTX_EVENTS"] == 9 and file.meta["tables_ignored"] == {"SCHED_EVENTS": 1}
     assert file.meta["clock"]["unix_offset_ns"] == 1776781226557295056
     logs = [json.loads(line) for line in (tmp_path / "run" / "logs.jsonl").read_text().splitlines()]
-    assert [(l["t_ns"], l["stream"], l["level"], l["text"]) for l in logs] == [
-        (12, "diagnostic", "warning", "careful"), (None, "stderr", None, "a"), (None, "stderr", "error", "ERROR b")]
+    assert logs == [
+        {"t": 12, "stream": "profile", "pid": 4211, "text": "careful", "level": "warning"},
+        {"t": None, "stream": "stderr", "source": "pid_1_stderr.log", "pid": 4211, "text": "a"},
+        {"t": None, "stream": "stderr", "source": "pid_1_stderr.log", "pid": 4211, "text": "ERROR b"}]
 
 
 def test_nsys_damage(tmp_path):
@@ -364,10 +347,10 @@ def test_nsys_damage(tmp_path):
         source.write_bytes(whole[:size])
         fails(4, "", source, "-o", tmp_path / "run")
     source.write_bytes(whole[: len(whole) - 4096])
-    assert teller("import", source, "-o", tmp_path / "run", "--allow-truncated").returncode in (0, 4)
+    assert run_teller("import", source, "-o", tmp_path / "run", "--allow-truncated").returncode in (0, 4)
     other = tmp_path / "other"
     sqlite3.connect(other).execute("CREATE TABLE notes(x)")
-    fails(5, "not a trace that teller knows", other, "-o", tmp_path / "run")
+    fails(4, "not a trace that teller knows", other, "-o", tmp_path / "run")
 
 
 # --- runs -------------------------------------------------------------------------------------------------------
@@ -385,6 +368,9 @@ def test_same_input_same_bytes(tmp_path):
     assert files[0] == files[1] and len(files[0]) == 4
     for name in files[0]:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "deeper/two" / name).read_bytes(), name
+    logs = [json.loads(line) for line in (tmp_path / "one" / "logs.jsonl").read_text().splitlines()]
+    assert logs[-2:] == [{"t": None, "stream": "serve.log", "text": "INFO up"},
+                         {"t": None, "stream": "serve.log", "text": "WARNING cut \ufffd", "raw": 1}]
     manifest = json.loads((tmp_path / "one" / "manifest.json").read_text())
     assert manifest["state"] == "sealed"
     assert manifest["sources"][0]["sha256"] == hashlib.sha256(source.read_bytes()).hexdigest()
@@ -401,7 +387,7 @@ def test_json_summary(tmp_path):
 
 
 def test_help_has_examples():
-    done = teller("import", "--help")
+    done = run_teller("import", "--help")
     assert done.returncode == 0 and "Examples" in done.stdout and "--allow-truncated" in done.stdout
 
 
@@ -413,7 +399,7 @@ def test_interrupt_leaves_nothing(tmp_path):
         for _ in range(300):
             out.write(("," + one) * 2000)
         out.write("]")
-    process = subprocess.Popen([TELLER, "import", source, "-o", tmp_path / "run"], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([teller_binary(), "import", source, "-o", tmp_path / "run"], stderr=subprocess.PIPE, text=True)
     deadline = time.time() + 10
     while time.time() < deadline and not any(tmp_path.glob("run.importing-*/events/*")):
         time.sleep(0.005)
