@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/log.h"
 #include "cli/commands.h"
 #include "importers/importers.h"
 
@@ -83,14 +84,10 @@ void print_source(const std::string& name, const SourceResult& source) {
 }
 
 void warn_about(const std::string& name, const SourceResult& source) {
-  const SourceCounts& counts = source.counts;
-  if (counts.truncated) {
-    std::fprintf(stderr, "teller: warning: %s: %s; what is whole was kept\n", name.c_str(),
-                 source.truncated_reason.c_str());
+  if (source.counts.truncated) {
+    log_warning(name + ": " + source.truncated_reason + "; what is whole was kept");
   }
-  if (counts.records == 0) {
-    std::fprintf(stderr, "teller: warning: %s: it holds no events\n", name.c_str());
-  }
+  if (source.counts.records == 0) log_warning(name + ": it holds no events");
 }
 
 void print_summary(const ImportSummary& summary) {

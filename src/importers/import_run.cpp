@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 
 #include "base/file.h"
@@ -194,12 +195,37 @@ class RunImport {
                                             : import_kineto(request, run_.file(file));
     if (!result) return result.error();
     TELLER_CHECK_OK(check_new(request.path, result->sha256));
-    for (LogLine& line : result->logs) lines_.push_back(std::move(line));
-    result->logs.clear();
+    take_logs(*result);
     summary_.names.push_back(request.name);
     summary_.files.push_back(file);
     summary_.sources.push_back(std::move(*result));
     return {};
+  }
+
+  static std::optional<std::int64_t> unix_offset(const Json& clock) {
+    const auto found = clock.find("unix_offset_ns");
+    if (found == clock.end() || !found->is_number_integer()) return std::nullopt;
+    return found->get<std::int64_t>();
+  }
+
+  // The run's clock is the first one that is tied to Unix time; times of logs are on it. A time
+  // that can't be brought there is left out.
+  void take_logs(SourceResult& source) {
+    const auto offset = unix_offset(source.clock);
+    if (clock_.is_null() && offset) clock_ = source.clock;
+    const auto run_offset = unix_offset(clock_);
+    const bool first = summary_.sources.empty();
+    for (LogLine& line : source.logs) {
+      std::int64_t shift = 0;
+      std::int64_t time = line.t_ns.value_or(0);
+      const bool known = offset && run_offset &&
+                         !__builtin_sub_overflow(*offset, *run_offset, &shift) &&
+                         !__builtin_add_overflow(time, shift, &time);
+      if (line.t_ns && known) line.t_ns = time;
+      if (!known && !first) line.t_ns.reset();
+      lines_.push_back(std::move(line));
+    }
+    source.logs.clear();
   }
 
   // The same trace twice would count all that happened twice.
@@ -224,6 +250,7 @@ class RunImport {
                          {"events", source.events_written},
                          {"truncated", source.counts.truncated}});
     }
+    if (!clock_.is_null()) run_.manifest()["clock"] = clock_;
     run_.manifest()["sources"] = std::move(sources);
     ArtifactInfo info;
     info.name = "events";
@@ -248,6 +275,7 @@ class RunImport {
   RunFolder& run_;
   ImportSummary summary_;
   std::vector<LogLine> lines_;
+  Json clock_;                                  // of the run; null until a source has one
   std::map<std::string, std::string> digests_;  // of sources -> path
 };
 

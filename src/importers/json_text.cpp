@@ -96,7 +96,7 @@ std::size_t append_repaired(std::string_view text, std::size_t at, std::string& 
   }
   const std::size_t length = utf8_length(text.substr(at));
   out += length == 0 ? kReplacement : text.substr(at, length);
-  return length == 0 ? 1 : length;
+  return length == 0 ? utf8_broken_length(text.substr(at)) : length;
 }
 
 }  // namespace
@@ -205,6 +205,25 @@ std::size_t utf8_length(std::string_view text) {
     return in_range && tails(3) ? 4 : 0;
   }
   return 0;
+}
+
+std::size_t utf8_broken_length(std::string_view text) {
+  // A prefix of a character becomes one when bytes that fit are put behind it.
+  for (std::size_t have = 3; have >= 2; --have) {
+    if (text.size() < have) continue;
+    for (const char* rest : {"\x80", "\x80\x80", "\xA0", "\x90\x80"}) {
+      if (utf8_length(std::string(text.substr(0, have)) + rest) > have) return have;
+    }
+  }
+  return 1;
+}
+
+void append_valid_utf8(std::string_view text, std::string& out) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text.substr(at));
+    out += length == 0 ? kReplacement : text.substr(at, length);
+    at += length == 0 ? utf8_broken_length(text.substr(at)) : length;
+  }
 }
 
 }  // namespace teller

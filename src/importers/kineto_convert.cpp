@@ -65,6 +65,7 @@ nlohmann::ordered_json KinetoConverter::complete_events() const {
 
 Result<bool> KinetoConverter::event(std::string_view text) {
   ++counts_.records;
+  text_repaired_ = false;
   KinetoEventParser::Outcome outcome = parser_.parse(text, event_);
   needs_repair_ = outcome == KinetoEventParser::Outcome::kNeedsRepair;
   if (outcome == KinetoEventParser::Outcome::kGood) {
@@ -72,16 +73,14 @@ Result<bool> KinetoConverter::event(std::string_view text) {
     if (done) return true;
   }
   if (needs_repair_) {
+    text_repaired_ = true;
     repaired_text_ = repair_json(text);
     const std::size_t size = repaired_text_.size();
     repaired_text_.append(KinetoEventParser::kPadding, ' ');
     outcome = parser_.parse(std::string_view(repaired_text_).substr(0, size), event_);
     if (outcome == KinetoEventParser::Outcome::kGood) {
       TELLER_TRY(const bool done, convert());
-      if (done) {
-        ++counts_.repaired;
-        return true;
-      }
+      if (done) return true;
     }
   }
   ++counts_.malformed;
@@ -93,7 +92,8 @@ Result<bool> KinetoConverter::convert() {
   EventRecord record;
   attrs_.clear();
   attrs_bad_ = false;
-  if (needs_repair_) record.flags |= kFlagRepaired;
+  mended_ = false;
+  if (text_repaired_) record.flags |= kFlagRepaired;
   needs_repair_ = false;
   Status status;
   const char phase = event_.ph.size() == 1 ? event_.ph[0] : '\0';
@@ -138,7 +138,9 @@ Result<bool> KinetoConverter::convert() {
       status = unknown_phase(record);
   }
   if (!status) return status.error();
-  return !attrs_bad_;
+  if (attrs_bad_) return false;
+  if (text_repaired_ || mended_) ++counts_.repaired;
+  return true;
 }
 
 KinetoConverter::CategoryEntry& KinetoConverter::category(std::string_view text) {
@@ -350,12 +352,12 @@ bool KinetoConverter::append_field(const JsonField& field, EventRecord& record) 
     case CopyResult::kClean:
       return true;
     case CopyResult::kMended:
-      if ((record.flags & kFlagRepaired) == 0) ++counts_.repaired;
       record.flags |= kFlagRepaired;
+      mended_ = true;
       return true;
     case CopyResult::kNeedsRepair:
       // Once is enough: what repair_json() made holds no wrong escapes.
-      needs_repair_ = (record.flags & kFlagRepaired) == 0;
+      needs_repair_ = !text_repaired_;
       break;
     case CopyResult::kMalformed:
       break;

@@ -79,8 +79,10 @@ class KinetoConverter {
   std::optional<std::int64_t> first_ns_;
   std::string attrs_;
   std::string repaired_text_;
-  bool attrs_bad_ = false;     // an argument is no JSON value
-  bool needs_repair_ = false;  // an argument's string is no JSON
+  bool attrs_bad_ = false;      // an argument is no JSON value
+  bool text_repaired_ = false;  // event_ was made of repaired text
+  bool mended_ = false;         // a token that is no JSON became a string
+  bool needs_repair_ = false;   // an argument's string is no JSON
 };
 
 }  // namespace teller

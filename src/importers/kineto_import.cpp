@@ -113,21 +113,6 @@ class ImportSink : public KinetoSink {
   const InputStream& input_;
 };
 
-Error unknown_file(const SourceRequest& request, const std::string& why) {
-  return {ErrorCode::kUnsupported,
-          "importing " + request.path + ": not a trace that teller knows: " + why,
-          "it reads PyTorch profiler (Kineto) JSON, plain or gzip, and Nsight Systems SQLite "
-          "exports"};
-}
-
-Error with_source(Error error, const SourceRequest& request) {
-  if (error.code == ErrorCode::kUnsupported) return unknown_file(request, error.message);
-  if (error.code == ErrorCode::kCorrupt) {
-    error.message = "importing " + request.path + ": " + error.message;
-  }
-  return error;
-}
-
 // Says why what was read is not to be kept, if so.
 Status check_end(const SourceRequest& request, const KinetoEnd& end, const SourceCounts& counts) {
   const std::uint64_t kept = counts.records - counts.malformed;
@@ -135,11 +120,14 @@ Status check_end(const SourceRequest& request, const KinetoEnd& end, const Sourc
     return truncated_error(request, end.truncated_reason, kept);
   }
   if (!end.has_events && end.truncated_reason.empty()) {
-    return unknown_file(request, "its JSON has no \"traceEvents\"");
+    return unknown_trace_error("its JSON has no \"traceEvents\"");
+  }
+  if (end.bare_array && counts.records == 0) {
+    return unknown_trace_error("its JSON is an empty array");
   }
   if (kept == 0 && counts.malformed > 0) {
-    return unknown_file(
-        request, "none of its " + std::to_string(counts.malformed) + " records is a trace event");
+    return unknown_trace_error("none of its " + std::to_string(counts.malformed) +
+                               " records is a trace event");
   }
   return {};
 }
@@ -166,9 +154,13 @@ Result<SourceResult> import_kineto(const SourceRequest& request, const std::stri
   if (!end) return with_source(end.error(), request);
   SourceCounts& counts = sink.converter.counts();
   counts.truncated = !end->truncated_reason.empty();
-  TELLER_CHECK_OK(check_end(request, *end, counts));
-  TELLER_CHECK_OK(writer.finish(meta_text(final_meta(sink, *input))));
+  if (Status status = check_end(request, *end, counts); !status) {
+    return with_source(status.error(), request);
+  }
+  const Json meta = final_meta(sink, *input);
+  TELLER_CHECK_OK(writer.finish(meta_text(meta)));
   SourceResult result;
+  result.clock = meta["clock"];
   result.dialect = "kineto";
   result.bytes = input->file_bytes();
   TELLER_TRY(result.sha256, input->sha256());

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "importers/json_text.h"
+#include "importers/source_import.h"
 
 namespace teller {
 
@@ -66,10 +67,6 @@ KinetoReader::KinetoReader(InputStream& input, KinetoSink& sink, KinetoLimits li
       buffer_(ArrayScanner::kPadding),
       resync_budget_(kResyncBase + 8 * input.file_bytes()) {}
 
-Error KinetoReader::not_a_trace(const std::string& why) const {
-  return {ErrorCode::kUnsupported, why, ""};
-}
-
 void KinetoReader::truncated(std::string_view where) {
   end_.truncated_reason =
       input_.cut_reason().empty() ? "it stops " + std::string(where) : input_.cut_reason();
@@ -89,11 +86,12 @@ Result<KinetoEnd> KinetoReader::read() {
     return Error{ErrorCode::kCorrupt, "it holds nothing but blanks", ""};
   }
   const char first = text()[cursor_];
-  if (first != '{' && first != '[') return not_a_trace("it is neither a JSON object nor an array");
+  if (first != '{' && first != '[')
+    return unknown_trace_error("it is neither a JSON object nor an array");
   ++cursor_;
   bool closed = false;
   if (first == '[') {
-    end_.has_events = true;
+    end_.has_events = end_.bare_array = true;
     TELLER_TRY(closed, read_elements());
   } else {
     TELLER_TRY(closed, read_members());
@@ -150,14 +148,14 @@ Result<bool> KinetoReader::read_members() {
 
 // False if the text ends inside of the member.
 Result<bool> KinetoReader::read_member() {
-  if (text()[cursor_] != '"') return not_a_trace("its top-level object is no JSON");
+  if (text()[cursor_] != '"') return unknown_trace_error("its top-level object is no JSON");
   TELLER_TRY(const std::size_t key_end, value_end("a key"));
   if (key_end == kNone) return false;
   const std::string key(text().substr(cursor_ + 1, key_end - cursor_ - 2));
   cursor_ = key_end;
   TELLER_TRY(bool more, skip_blank(false));
   if (!more) return false;
-  if (text()[cursor_] != ':') return not_a_trace("its top-level object is no JSON");
+  if (text()[cursor_] != ':') return unknown_trace_error("its top-level object is no JSON");
   ++cursor_;
   TELLER_TRY(more, skip_blank(false));
   if (!more) return false;

@@ -31,6 +31,7 @@ class KinetoSink {
 // How reading ended.
 struct KinetoEnd {
   bool has_events = false;       // there is an array of events
+  bool bare_array = false;       // the events are the whole text
   std::string truncated_reason;  // "" if the text is whole
 };
 
@@ -63,7 +64,6 @@ class KinetoReader {
   bool resync(std::size_t from, std::size_t to);
   void watch_open_element();
   void truncated(std::string_view where);
-  Error not_a_trace(const std::string& why) const;
 
   InputStream& input_;
   KinetoSink& sink_;

@@ -1,5 +1,6 @@
 #include "importers/log_lines.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/mapped_file.h"
@@ -7,51 +8,22 @@
 
 namespace teller {
 
-namespace {
-
-// The level that a line names near its start, in the words that loggers use.
-std::string level_of(std::string_view line) {
-  constexpr std::pair<std::string_view, const char*> kWords[] = {
-      {"CRITICAL", "critical"}, {"FATAL", "critical"}, {"ERROR", "error"}, {"WARNING", "warning"},
-      {"WARN", "warning"},      {"INFO", "info"},      {"DEBUG", "debug"}};
-  const std::string_view head = line.substr(0, 120);
-  std::size_t best = std::string_view::npos;
-  std::string level;
-  for (const auto& [word, name] : kWords) {
-    const auto at = head.find(word);
-    if (at >= best) continue;
-    best = at;
-    level = name;
-  }
-  return level;
-}
-
-}  // namespace
-
-std::string clean_log_text(std::string_view text) {
-  std::string clean;
-  clean.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text.substr(at));
-    if (length == 0) {
-      clean += "\xEF\xBF\xBD";
-    } else if (text[at] == '\n' || text[at] == '\r') {
-      clean += ' ';
-    } else {
-      clean += text.substr(at, length);
-    }
-    at += length == 0 ? 1 : length;
-  }
+void set_log_text(std::string_view text, LogLine& line) {
+  std::string& clean = line.text;
+  clean.clear();
+  append_valid_utf8(text, clean);
+  std::replace_if(
+      clean.begin(), clean.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   while (!clean.empty() && clean.back() == ' ') clean.pop_back();
-  return clean;
+  line.raw = clean.find("\xEF\xBF\xBD") != std::string::npos &&
+             text.find("\xEF\xBF\xBD") == std::string_view::npos;
 }
 
 void append_log_lines(std::string_view text, const LogLine& like, std::vector<LogLine>& lines) {
   while (!text.empty()) {
     const auto end = text.find('\n');
     LogLine line = like;
-    line.text = clean_log_text(text.substr(0, end));
-    line.level = level_of(line.text);
+    set_log_text(text.substr(0, end), line);
     if (!line.text.empty()) lines.push_back(std::move(line));
     if (end == std::string_view::npos) return;
     text.remove_prefix(end + 1);
@@ -62,8 +34,7 @@ Status read_log_file(const std::string& path, const std::string& name,
                      std::vector<LogLine>& lines) {
   TELLER_TRY(const MappedFile file, MappedFile::open(path, "log"));
   LogLine like;
-  like.stream = "log";
-  like.source = name;
+  like.stream = name;
   append_log_lines(file.text(), like, lines);
   return {};
 }
@@ -72,13 +43,13 @@ std::string log_lines_json(const std::vector<LogLine>& lines) {
   std::string out;
   for (const LogLine& line : lines) {
     nlohmann::ordered_json json;
-    json["t_ns"] = line.t_ns ? nlohmann::ordered_json(*line.t_ns) : nlohmann::ordered_json();
+    json["t"] = line.t_ns ? nlohmann::ordered_json(*line.t_ns) : nlohmann::ordered_json();
     json["stream"] = line.stream;
-    json["source"] = line.source;
-    json["pid"] = line.pid ? nlohmann::ordered_json(*line.pid) : nlohmann::ordered_json();
-    json["level"] =
-        line.level.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(line.level);
+    if (!line.source.empty()) json["source"] = line.source;
+    if (line.pid) json["pid"] = *line.pid;
     json["text"] = line.text;
+    if (!line.level.empty()) json["level"] = line.level;
+    if (line.raw) json["raw"] = 1;
     out += meta_text(json);
     out += '\n';
   }

@@ -10,8 +10,8 @@
 
 namespace teller {
 
-// `text` without line ends, as valid UTF-8.
-std::string clean_log_text(std::string_view text);
+// Sets the text of a line: without line ends, as valid UTF-8.
+void set_log_text(std::string_view text, LogLine& line);
 // Appends each line of `text`, with the other fields of `like`.
 void append_log_lines(std::string_view text, const LogLine& like, std::vector<LogLine>& lines);
 // Reads a log file; its lines carry their own times as text, so t_ns is left open.

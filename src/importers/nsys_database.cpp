@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "importers/json_text.h"
+#include "importers/source_import.h"
 
 namespace teller {
 
@@ -107,7 +108,7 @@ Result<NsysDatabase> NsysDatabase::open(const std::string& path) {
   const bool known = database.has_table("StringIds") || database.has_table("META_DATA_EXPORT") ||
                      database.has_table("TARGET_INFO_SESSION_START_TIME");
   if (!known) {
-    return Error{ErrorCode::kUnsupported, "its SQLite tables are not those of Nsight Systems", ""};
+    return unknown_trace_error("its SQLite tables are not those of Nsight Systems");
   }
   if (Status status = database.load_strings(); !status && !database.short_) return status.error();
   return database;

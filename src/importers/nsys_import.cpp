@@ -109,14 +109,13 @@ void load_logs(const NsysDatabase& database, const std::string& name, std::vecto
            [&](const NsysQuery& row) {
              LogLine line;
              line.t_ns = row.integer(0);
-             line.stream = "diagnostic";
-             line.source = name;
+             line.stream = name;
              // Negative ids stand for the profiler itself.
              if (!row.is_null(3) && row.integer(3) > 0 && global_pid(row.integer(3)) != 0) {
                line.pid = global_pid(row.integer(3));
              }
              line.level = severity(row.integer(1));
-             line.text = clean_log_text(row.text(2));
+             set_log_text(row.text(2), line);
              lines.push_back(std::move(line));
            });
   each_row(database, "ProcessStreams",
@@ -151,19 +150,6 @@ Status count_rows(const NsysDatabase& database, Json& rows, Json& ignored) {
     }
   }
   return {};
-}
-
-Error with_source(Error error, const SourceRequest& request) {
-  if (error.code == ErrorCode::kUnsupported) {
-    return {ErrorCode::kUnsupported,
-            "importing " + request.path + ": not a trace that teller knows: " + error.message,
-            "it reads PyTorch profiler (Kineto) JSON, plain or gzip, and Nsight Systems SQLite "
-            "exports"};
-  }
-  if (error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kIo) {
-    error.message = "importing " + request.path + ": " + error.message;
-  }
-  return error;
 }
 
 // Runs the parts; says what is wrong if the file is damaged and must be whole.
@@ -204,6 +190,7 @@ Result<SourceResult> import_nsys(const SourceRequest& request, const std::string
   meta["counts"] = import.counts.to_json();
   meta["rows"] = result.rows;
   meta["tables_ignored"] = ignored;
+  result.clock = meta["clock"];
   TELLER_CHECK_OK(writer.finish(meta_text(meta)));
   result.events_written = writer.events_written();
   result.counts = import.counts;

@@ -111,11 +111,7 @@ StringId NsysImport::intern(std::string_view text, EventRecord& record) {
   if ((record.flags & kFlagRepaired) == 0) ++counts.repaired;
   record.flags |= kFlagRepaired;
   std::string clean;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text.substr(at));
-    clean += length == 0 ? "\xEF\xBF\xBD" : text.substr(at, length);
-    at += length == 0 ? 1 : length;
-  }
+  append_valid_utf8(text, clean);
   return writer.intern(clean);
 }
 

@@ -2,6 +2,19 @@
 
 namespace teller {
 
+Error unknown_trace_error(const std::string& why) {
+  return {ErrorCode::kCorrupt, "not a trace that teller knows: " + why,
+          "it reads PyTorch profiler (Kineto) JSON, plain or gzip, and Nsight Systems SQLite "
+          "exports"};
+}
+
+Error with_source(Error error, const SourceRequest& request) {
+  if (error.message.find(request.path) == std::string::npos) {
+    error.message = "importing " + request.path + ": " + error.message;
+  }
+  return error;
+}
+
 Error truncated_error(const SourceRequest& request, const std::string& reason,
                       std::uint64_t whole_events) {
   return {ErrorCode::kCorrupt,

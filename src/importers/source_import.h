@@ -15,14 +15,15 @@
 
 namespace teller {
 
-// One line of a log that a trace carries.
+// One line of a log that a trace carries; see logs.jsonl in docs/run_folder.md.
 struct LogLine {
   std::optional<std::int64_t> t_ns;  // on the source's clock; nothing if the trace does not say
-  std::string stream;                // "stdout", "stderr", "log", "diagnostic"
-  std::string source;                // file that the line comes from, without folder
+  std::string stream;                // "stdout", "stderr" or the name of a file
+  std::string source;                // for stdout and stderr: the file that they were kept in
   std::optional<std::int64_t> pid;
-  std::string level;  // "" where unknown
+  std::string level;  // "" where the source states none
   std::string text;   // without line end, valid UTF-8
+  bool raw = false;   // bytes that are no UTF-8 were replaced
 };
 
 // What an importer is asked to do.
@@ -44,6 +45,7 @@ struct SourceResult {
   SourceCounts counts;
   std::string truncated_reason;  // "" if the source is whole
   std::vector<LogLine> logs;
+  nlohmann::ordered_json clock;       // META "clock"
   nlohmann::ordered_json rank;        // number or null
   nlohmann::ordered_json world_size;  // number or null
   nlohmann::ordered_json rows;        // Nsight: table -> rows; else null
@@ -52,6 +54,10 @@ struct SourceResult {
 inline bool stop_requested(const SourceRequest& request) {
   return request.stop != nullptr && request.stop->load(std::memory_order_relaxed);
 }
+// "PATH: not a trace that teller knows: WHY", with what teller reads.
+Error unknown_trace_error(const std::string& why);
+// `error`, which says what is wrong with the source, with the source's path before it.
+Error with_source(Error error, const SourceRequest& request);
 // "PATH: it stops before its end …" with how much could be kept and the option that keeps it.
 Error truncated_error(const SourceRequest& request, const std::string& reason,
                       std::uint64_t whole_events);
