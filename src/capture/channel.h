@@ -19,6 +19,10 @@ struct Channel {
   bool serves_stderr = false;
 };
 
+// Puts placeholders, closed at exec, where stdin, stdout or stderr is closed, so that no descriptor of ours lands there.
+// Call it before anything is opened.
+void fill_closed_streams();
+
 // Makes the channels for stdout and stderr as they are now. A stream that is closed has none. Where both are one open
 // file (2>&1, or one terminal) they share a channel, because the order between the two would be lost otherwise;
 // `split` makes two all the same.

@@ -380,6 +380,7 @@ int record(Launch& launch) {
 }  // namespace
 
 int capture(const CaptureOptions& options) {
+  fill_closed_streams();
   Launch launch;
   launch.options = options;
   launch.program = find_program(options.argv[0], std::getenv("PATH"));

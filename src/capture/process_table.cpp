@@ -2,10 +2,12 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -119,6 +121,7 @@ void ProcessTable::add(ProcessInfo process) {
 }
 
 void ProcessTable::add_root(std::int64_t pid, std::vector<std::string> argv) {
+  if (alive_.contains(pid)) return;  // it announced itself before the launcher did
   ProcessInfo process;
   process.pid = pid;
   process.ppid = getpid();
@@ -129,6 +132,14 @@ void ProcessTable::add_root(std::int64_t pid, std::vector<std::string> argv) {
 }
 
 void ProcessTable::add_traced(std::int64_t pid, std::int64_t ppid) {
+  const auto gone = std::find_if(processes_.rbegin(), processes_.rend(),
+                                 [&](const ProcessInfo& process) { return process.pid == pid; });
+  const bool just_ended = !alive_.contains(pid) && gone != processes_.rend();
+  if (just_ended && kill(static_cast<pid_t>(pid), 0) != 0) {
+    gone->library = true;  // its greeting was read after its end
+    changed_ = true;
+    return;
+  }
   if (!alive_.contains(pid)) {
     ProcessInfo process;
     process.pid = pid;
