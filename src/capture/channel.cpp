@@ -61,8 +61,7 @@ bool open_terminal(Channel* channel, int fd) {
   if (master < 0) return false;
   char name[128];
   int slave = -1;
-  if (grantpt(master) == 0 && unlockpt(master) == 0 &&
-      ptsname_r(master, name, sizeof name) == 0) {
+  if (grantpt(master) == 0 && unlockpt(master) == 0 && ptsname_r(master, name, sizeof name) == 0) {
     slave = above_standard(open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
   }
   if (slave < 0) {

@@ -1,4 +1,5 @@
-// The foreground process: starts recorder and program, passes signals on, and ends as the program ended.
+// The foreground process: starts recorder and program, passes signals on, and ends as the program
+// ended.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -37,9 +38,9 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 // Signals that somebody may send to us and means for the program.
-constexpr int kForwarded[] = {SIGHUP,  SIGINT,   SIGQUIT, SIGTERM,  SIGUSR1,
+constexpr int kForwarded[] = {SIGHUP,  SIGINT,   SIGQUIT, SIGTERM,   SIGUSR1,
                               SIGUSR2, SIGCONT,  SIGALRM, SIGVTALRM, SIGPROF,
-                              SIGTSTP, SIGWINCH, SIGIO,   SIGURG,   SIGPWR};
+                              SIGTSTP, SIGWINCH, SIGIO,   SIGURG,    SIGPWR};
 
 struct Signals {
   sigset_t original_mask;
@@ -86,11 +87,12 @@ Status check_hook_file(const std::string& path) {
   TELLER_TRY(const std::string text, read_file(path, "hook file", 16u << 20));
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_object() && json.value("format", Json()) == "teller.hooks") return {};
-  return Error{ErrorCode::kCorrupt,
-               "reading hook file " + path +
-                   (json.is_discarded() ? ": it is not JSON"
-                                        : ": it is not a hook file (no \"format\": \"teller.hooks\")"),
-               "see docs/hooks.md"};
+  return Error{
+      ErrorCode::kCorrupt,
+      "reading hook file " + path +
+          (json.is_discarded() ? ": it is not JSON"
+                               : ": it is not a hook file (no \"format\": \"teller.hooks\")"),
+      "see docs/hooks.md"};
 }
 
 // Files become absolute: the program may run elsewhere, and so does the recorder.
@@ -138,12 +140,10 @@ void describe(const Launch& launch, RunFolder& run, const std::vector<std::strin
   manifest["clock"] = {
       {"unit", "ns"}, {"base", "CLOCK_MONOTONIC"}, {"unix_offset_ns", unix_ns - now}};
   manifest["host"] = {{"name", host.nodename}, {"kernel", host.release}, {"machine", host.machine}};
-  manifest["trace"] = {{"flush_period_ms", kFlushPeriodMs},
-                       {"max_bytes", launch.options.max_bytes},
-                       {"duration_s", launch.options.duration_s},
-                       {"hooks", launch.options.hook_files},
-                       {"logs", launch.options.log_files},
-                       {"notes", launch.environment.notes}};
+  manifest["trace"] = {
+      {"flush_period_ms", kFlushPeriodMs},       {"max_bytes", launch.options.max_bytes},
+      {"duration_s", launch.options.duration_s}, {"hooks", launch.options.hook_files},
+      {"logs", launch.options.log_files},        {"notes", launch.environment.notes}};
 }
 
 void take_signals(Signals* signals) {
@@ -237,8 +237,8 @@ std::string start_recorder(Launch& launch, RunFolder run) {
   return message.kind == Message::kReady ? "" : text;
 }
 
-// Stops with the program, as a shell's job does. With the default action, because the kernel then knows when there is
-// no shell that could continue us.
+// Stops with the program, as a shell's job does. With the default action, because the kernel then
+// knows when there is no shell that could continue us.
 void stop_with_program(const Signals& signals) {
   sigset_t stop;
   sigemptyset(&stop);
@@ -367,9 +367,9 @@ int record(Launch& launch) {
   const int program = start_program(launch);
   if (program < 0) {
     close(launch.control);
-    return fail({ErrorCode::kIo,
-                 "running " + launch.options.argv[0] + ": " + std::strerror(-program), ""},
-                program == -ENOENT ? kExitNotFound : kExitNotExecutable);
+    return fail(
+        {ErrorCode::kIo, "running " + launch.options.argv[0] + ": " + std::strerror(-program), ""},
+        program == -ENOENT ? kExitNotFound : kExitNotExecutable);
   }
   send_message(launch.control, {Message::kStarted, program, 0});
   const int status = wait_for_program(launch, program);

@@ -10,11 +10,12 @@ namespace teller::capture {
 // A line longer than this is written in pieces, each but the first with "cont":1.
 inline constexpr std::size_t kMaxLineBytes = 64 << 10;
 
-// Appends `text` as a JSON string. Returns false if it held bytes that are not UTF-8; they become U+FFFD.
+// Appends `text` as a JSON string. Returns false if it held bytes that are not UTF-8; they become
+// U+FFFD.
 bool append_json_string(std::string& out, std::string_view text);
 
-// Turns the chunks of one stream into lines of logs.jsonl. A line ends at \n, \r\n or a lone \r (progress bars), and
-// carries the arrival time of its first byte.
+// Turns the chunks of one stream into lines of logs.jsonl. A line ends at \n, \r\n or a lone \r
+// (progress bars), and carries the arrival time of its first byte.
 class LogLines {
  public:
   LogLines(std::string stream, std::int64_t pid);

@@ -50,7 +50,8 @@ struct Stat {
   std::string comm;
 };
 
-// /proc/<pid>/stat: "pid (comm) state ppid … (22nd field) starttime"; comm may hold blanks and parentheses.
+// /proc/<pid>/stat: "pid (comm) state ppid … (22nd field) starttime"; comm may hold blanks and
+// parentheses.
 std::optional<Stat> read_stat(std::int64_t pid) {
   const std::string text = read_proc(pid, "stat");
   const std::size_t open_mark = text.find('(');
@@ -234,7 +235,9 @@ std::vector<std::string> ProcessTable::argv_of(std::int64_t pid) const {
   return found == alive_.end() ? std::vector<std::string>{} : processes_[found->second].argv;
 }
 
-bool ProcessTable::take_changed() { return std::exchange(changed_, false); }
+bool ProcessTable::take_changed() {
+  return std::exchange(changed_, false);
+}
 
 std::string ProcessTable::to_jsonl() const {
   std::string text;

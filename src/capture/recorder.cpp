@@ -75,6 +75,9 @@ class Recorder {
   void start_outputs();
   void wait(int timeout_ms);
   void handle_messages();
+  void on_started(std::int64_t pid);
+  void on_exited(int wait_status);
+  void on_resized();
   void accept_processes();
   void take_over(int arena_fd, const ring::Hello& hello, std::int64_t pid);
   void open_converter(Traced& traced, const ring::Hello& hello);
@@ -139,49 +142,38 @@ void Recorder::handle_messages() {
       setup_.control = -1;
       return;
     }
-    if (message.kind == Message::kStarted) {
-      target_pid_ = message.pid;
-      target_pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, message.pid, 0));
-      table_.add_root(message.pid, options_.argv);
-      for (Output& output : outputs_) output.lines.set_pid(message.pid);
-      for (Followed& followed : followed_) followed.lines.set_pid(message.pid);
-      writer_.manifest()["target"]["pid"] = message.pid;
-    } else if (message.kind == Message::kExited) {
-      target_exited_ = true;
-      exit_ns_ = monotonic_ns();
-      wait_status_ = message.wait_status;
-      table_.set_ended(target_pid_, wait_status_);
-      Json& target = writer_.manifest()["target"];
-      target["exit_code"] = WIFEXITED(wait_status_) ? Json(WEXITSTATUS(wait_status_)) : Json();
-      target["signal"] = WIFSIGNALED(wait_status_) ? Json(WTERMSIG(wait_status_)) : Json();
-      target["end"] = exit_ns_;
-    } else if (message.kind == Message::kResized) {
-      for (const Output& output : outputs_) {
-        if (!output.forwarder->ended()) copy_window_size(output.forwarder->channel());
-      }
-      // The program had its SIGWINCH before its terminal had the new size.
-      if (target_pid_ > 0 && !target_exited_) kill(static_cast<pid_t>(target_pid_), SIGWINCH);
-    }
+    if (message.kind == Message::kStarted) on_started(message.pid);
+    if (message.kind == Message::kExited) on_exited(message.wait_status);
+    if (message.kind == Message::kResized) on_resized();
   }
 }
 
-// Receives a Hello and the descriptor beside it; -1 if it is not one.
-int receive_hello(int connection, ring::Hello* hello) {
-  iovec part{hello, sizeof *hello};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  const ssize_t count = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
-  const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return -1;
-  int fd = -1;
-  std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
-  if (count == static_cast<ssize_t>(sizeof *hello) && hello->magic == ring::kArenaMagic) return fd;
-  close(fd);
-  return -1;
+void Recorder::on_started(std::int64_t pid) {
+  target_pid_ = pid;
+  target_pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
+  table_.add_root(pid, options_.argv);
+  for (Output& output : outputs_) output.lines.set_pid(pid);
+  for (Followed& followed : followed_) followed.lines.set_pid(pid);
+  writer_.manifest()["target"]["pid"] = pid;
+}
+
+void Recorder::on_exited(int wait_status) {
+  target_exited_ = true;
+  exit_ns_ = monotonic_ns();
+  wait_status_ = wait_status;
+  table_.set_ended(target_pid_, wait_status);
+  Json& target = writer_.manifest()["target"];
+  target["exit_code"] = WIFEXITED(wait_status) ? Json(WEXITSTATUS(wait_status)) : Json();
+  target["signal"] = WIFSIGNALED(wait_status) ? Json(WTERMSIG(wait_status)) : Json();
+  target["end"] = exit_ns_;
+}
+
+void Recorder::on_resized() {
+  for (const Output& output : outputs_) {
+    if (!output.forwarder->ended()) copy_window_size(output.forwarder->channel());
+  }
+  // The program had its SIGWINCH before its terminal had the new size.
+  if (target_pid_ > 0 && !target_exited_) kill(static_cast<pid_t>(target_pid_), SIGWINCH);
 }
 
 void Recorder::accept_processes() {
@@ -196,7 +188,8 @@ void Recorder::accept_processes() {
     ring::Hello hello{};
     const int fd = receive_hello(connection, &hello);
     if (fd >= 0) {
-      // The kernel's word for who it is: in a pid namespace the process itself knows another number.
+      // The kernel's word for who it is: in a pid namespace the process itself knows another
+      // number.
       take_over(fd, hello, sender.pid > 0 ? sender.pid : hello.pid);
       close(fd);
     } else {
@@ -247,9 +240,8 @@ void Recorder::open_converter(Traced& traced, const ring::Hello& hello) {
   if (skew > 1000 * kMillisecond || skew < -10000 * kMillisecond) meta["clock"]["skew_ns"] = skew;
   meta["argv"] = table_.argv_of(traced.pid);
   if (hello.pid != traced.pid) meta["namespace_pid"] = hello.pid;
-  auto file = EventFileWriter::create(
-      writer_.next_event_file(traced.pid),
-      meta.dump(-1, ' ', false, Json::error_handler_t::replace));
+  auto file = EventFileWriter::create(writer_.next_event_file(traced.pid),
+                                      meta.dump(-1, ' ', false, Json::error_handler_t::replace));
   if (!file) return stop_capture(file.error().message, true);
   writer_.keep_event_file();
   traced.converter = std::make_unique<EventConverter>(std::move(*file), traced.pid);
@@ -359,8 +351,7 @@ void Recorder::sample_and_flush(std::int64_t now) {
 
 void Recorder::check_limits(std::int64_t now) {
   if (writer_.stopped()) return;
-  if (options_.duration_s > 0 &&
-      static_cast<double>(now - begin_ns_) > options_.duration_s * 1e9) {
+  if (options_.duration_s > 0 && static_cast<double>(now - begin_ns_) > options_.duration_s * 1e9) {
     stop_capture("the time of --duration has passed", false);
   }
   if (options_.max_bytes == 0) return;
@@ -486,7 +477,8 @@ void Recorder::run() {
   end();
 }
 
-// Nothing that was meant for the program may stop the recorder, and it holds none of the program's descriptors.
+// Nothing that was meant for the program may stop the recorder, and it holds none of the program's
+// descriptors.
 void detach() {
   setsid();
   prctl(PR_SET_NAME, "teller-recorder");
@@ -513,28 +505,6 @@ void remove_socket(const std::string& path) {
 }
 
 }  // namespace
-
-bool send_message(int socket, const Message& message, const std::string& text) {
-  std::string packet(reinterpret_cast<const char*>(&message), sizeof message);
-  packet += text.substr(0, 8192);
-  return send(socket, packet.data(), packet.size(), MSG_NOSIGNAL) ==
-         static_cast<ssize_t>(packet.size());
-}
-
-bool receive_message(int socket, Message* message, std::string* text, bool wait) {
-  char packet[16384];
-  ssize_t count = 0;
-  do {
-    count = recv(socket, packet, sizeof packet, wait ? 0 : MSG_DONTWAIT);
-  } while (count < 0 && errno == EINTR);
-  if (count < static_cast<ssize_t>(sizeof *message)) {
-    if (count >= 0) errno = 0;
-    return false;
-  }
-  std::memcpy(message, packet, sizeof *message);
-  text->assign(packet + sizeof *message, static_cast<std::size_t>(count) - sizeof *message);
-  return true;
-}
 
 void run_recorder(const CaptureOptions& options, RecorderSetup setup, RunFolder run) {
   detach();
