@@ -28,6 +28,7 @@ class LogLines {
   std::uint64_t lines() const { return lines_; }
 
  private:
+  void end_line(std::int64_t time_ns, std::string& out);
   void emit(std::string_view text, bool ends_line, std::string& out);
   void take(std::int64_t time_ns, std::string_view part, std::string& out);
 
@@ -36,7 +37,7 @@ class LogLines {
   std::string partial_;
   std::int64_t partial_ns_ = 0;
   bool continues_ = false;     // the piece to come is not the first of its line
-  bool after_return_ = false;  // the last byte was \r: a \n now belongs to it
+  bool after_return_ = false;  // the last byte was \r: whether it ends a line depends on the next
   std::uint64_t lines_ = 0;
 };
 
