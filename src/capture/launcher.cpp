@@ -1,10 +1,12 @@
 // The foreground process: starts recorder and program, passes signals on, and ends as the program
 // ended.
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/utsname.h>
@@ -16,6 +18,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -197,11 +200,7 @@ int start_program(Launch& launch) {
     _exit(kExitNotExecutable);
   }
   close(report[1]);
-  for (const Channel& channel : launch.channels) {
-    close(channel.target_end);
-    close(channel.our_end);
-    close(channel.destination);
-  }
+  for (const Channel& channel : launch.channels) close(channel.target_end);
   int error = 0;
   ssize_t count = 0;
   do {
@@ -248,26 +247,81 @@ void stop_with_program(const Signals& signals) {
   sigprocmask(SIG_BLOCK, &signals.waited, nullptr);
 }
 
-void handle_signal(const Launch& launch, pid_t program, const siginfo_t& info) {
+void handle_signal(const Launch& launch, pid_t program, const signalfd_siginfo& info) {
   // What the terminal sends goes to the whole process group: the program has it already.
-  const bool from_kernel = info.si_code == SI_KERNEL;
-  if (info.si_signo == SIGWINCH) {
+  const bool from_kernel = info.ssi_code == SI_KERNEL;
+  if (static_cast<int>(info.ssi_signo) == SIGWINCH) {
     send_message(launch.control, {Message::kResized, 0, 0});
     return;
   }
-  if (!from_kernel) kill(program, info.si_signo);
-  if (info.si_signo == SIGTSTP) stop_with_program(launch.signals);
+  if (!from_kernel) kill(program, static_cast<int>(info.ssi_signo));
+  if (static_cast<int>(info.ssi_signo) == SIGTSTP) stop_with_program(launch.signals);
+}
+
+// The launcher's own ends of the channels: kept for the case that the recorder dies, since a
+// program whose output nobody reads would be killed by it.
+class OutputKeeper {
+ public:
+  explicit OutputKeeper(std::vector<Channel> channels) : channels_(std::move(channels)) {}
+
+  // The recorder is done with a channel: nobody may hold it open now.
+  void forget(std::size_t index) {
+    if (index >= channels_.size() || channels_[index].our_end < 0) return;
+    close(channels_[index].our_end);
+    close(channels_[index].destination);
+    channels_[index].our_end = -1;
+  }
+  // The recorder has died: passes the output on from here, without keeping it.
+  void take_over() {
+    for (const Channel& channel : channels_) {
+      if (channel.our_end < 0) continue;
+      forwarders_.push_back(std::make_unique<Forwarder>(channel));
+      forwarders_.back()->stop_keeping();
+    }
+    channels_.clear();
+  }
+  // Waits until what the program wrote before now has been passed on. What a grandchild writes
+  // later is lost.
+  void drain() {
+    const std::int64_t now = monotonic_ns();
+    for (auto& forwarder : forwarders_) {
+      while (!forwarder->ended() && forwarder->last_idle_ns() < now) usleep(5000);
+      forwarder.release();  // its thread ends with the process
+    }
+  }
+
+ private:
+  std::vector<Channel> channels_;
+  std::vector<std::unique_ptr<Forwarder>> forwarders_;
+};
+
+// Reads what the recorder says while the program runs. False if it is gone.
+bool listen_to_recorder(const Launch& launch, OutputKeeper& keeper) {
+  Message message;
+  std::string text;
+  while (receive_message(launch.control, &message, &text, false)) {
+    if (message.kind == Message::kChannelEnded)
+      keeper.forget(static_cast<std::size_t>(message.pid));
+  }
+  return errno == EAGAIN;
 }
 
 // Returns the program's wait status.
-int wait_for_program(const Launch& launch, pid_t program) {
+int wait_for_program(Launch& launch, pid_t program, OutputKeeper& keeper) {
+  const int signals = signalfd(-1, &launch.signals.waited, SFD_CLOEXEC | SFD_NONBLOCK);
   for (;;) {
     int status = 0;
-    const pid_t ended = waitpid(program, &status, WNOHANG);
-    if (ended == program) return status;
-    siginfo_t info{};
-    if (sigwaitinfo(&launch.signals.waited, &info) < 0) continue;
-    if (info.si_signo != SIGCHLD) handle_signal(launch, program, info);
+    if (waitpid(program, &status, WNOHANG) == program) return status;
+    pollfd watched[2] = {{signals, POLLIN, 0}, {launch.control, POLLIN, 0}};
+    poll(watched, 2, -1);
+    signalfd_siginfo info{};
+    while (read(signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+      if (info.ssi_signo != SIGCHLD) handle_signal(launch, program, info);
+    }
+    if (launch.control < 0 || listen_to_recorder(launch, keeper)) continue;
+    close(launch.control);
+    launch.control = -1;  // poll() ignores it
+    keeper.take_over();
   }
 }
 
@@ -292,12 +346,13 @@ void print_last_lines(const Launch& launch, int status) {
   Message message;
   std::string text;
   send_message(launch.control, {Message::kExited, 0, status});
-  while (receive_message(launch.control, &message, &text, true)) {
+  while (launch.control >= 0 && receive_message(launch.control, &message, &text, true)) {
     if (message.kind == Message::kDone) break;
   }
   if (message.kind != Message::kDone) {
-    text = "teller: the recorder has ended before the program; the run " + launch.options.output +
-           " holds what it had written\n";
+    text = "teller: the recorder died before the program ended, which was not affected; the run " +
+           launch.options.output + " holds what was written up to " +
+           std::to_string(kFlushPeriodMs) + " ms (the flush period) before\n";
   }
   if (!launch.options.quiet) std::fputs(text.c_str(), stderr);
 }
@@ -372,7 +427,12 @@ int record(Launch& launch) {
         program == -ENOENT ? kExitNotFound : kExitNotExecutable);
   }
   send_message(launch.control, {Message::kStarted, program, 0});
-  const int status = wait_for_program(launch, program);
+  // The reader of our output shall see its end when the program closes it, not when we end.
+  const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  dup2(null, 1);
+  OutputKeeper keeper(launch.channels);
+  const int status = wait_for_program(launch, program, keeper);
+  keeper.drain();
   print_last_lines(launch, status);
   return end_like(status, launch.signals);
 }

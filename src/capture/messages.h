@@ -16,6 +16,8 @@ struct Message {
     kExited = 4,   // launcher -> recorder: wait_status
     kResized = 5,  // launcher -> recorder: the terminal has another size
     kDone = 6,     // recorder -> launcher: text = the lines to print
+    kChannelEnded =
+        7,  // recorder -> launcher: pid = index of a channel that is closed on either side
   };
   int kind = 0;
   int pid = 0;

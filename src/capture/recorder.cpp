@@ -53,6 +53,7 @@ struct Traced {
 struct Output {
   std::unique_ptr<Forwarder> forwarder;
   LogLines lines;
+  bool told = false;  // the launcher knows that it has ended
 };
 
 struct Followed {
@@ -78,6 +79,7 @@ class Recorder {
   void on_started(std::int64_t pid);
   void on_exited(int wait_status);
   void on_resized();
+  void tell_ended_channels();
   void accept_processes();
   void take_over(int arena_fd, const ring::Hello& hello, std::int64_t pid);
   void open_converter(Traced& traced, const ring::Hello& hello);
@@ -119,7 +121,7 @@ class Recorder {
 
 void Recorder::start_outputs() {
   for (const Channel& channel : setup_.channels) {
-    outputs_.push_back({std::make_unique<Forwarder>(channel), LogLines(channel.stream, 0)});
+    outputs_.push_back({std::make_unique<Forwarder>(channel), LogLines(channel.stream, 0), false});
   }
   for (const std::string& path : options_.log_files) {
     followed_.push_back({LogFollower(path), LogLines(path, 0)});
@@ -379,6 +381,14 @@ void Recorder::stop_capture(const std::string& reason, bool failed) {
   for (Output& output : outputs_) output.forwarder->stop_keeping();
 }
 
+void Recorder::tell_ended_channels() {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    if (outputs_[i].told || !outputs_[i].forwarder->ended()) continue;
+    outputs_[i].told = true;
+    send_message(setup_.control, {Message::kChannelEnded, static_cast<int>(i), 0});
+  }
+}
+
 bool Recorder::outputs_ended() const {
   return std::all_of(outputs_.begin(), outputs_.end(),
                      [](const Output& output) { return output.forwarder->ended(); });
@@ -458,6 +468,7 @@ void Recorder::run() {
     collect_logs();
     sample_and_flush(now);
     check_limits(now);
+    tell_ended_channels();
     if (setup_.control < 0 && !target_exited_) {
       // Without a launcher nobody tells the exit status.
       if (target_pid_ == 0) break;

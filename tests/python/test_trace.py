@@ -280,6 +280,32 @@ def test_the_program_and_recorder_outlive_the_launcher(tmp_path: Path) -> None:
 
 
 @needs_target
+def test_the_program_outlives_the_recorder(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    script = f"{TARGET} ranges 2; echo one; sleep 1; echo two; {TARGET} ranges 3; echo three >&2; exit 8"
+    command = [teller_binary(), "trace", "-o", run, "--", "/bin/sh", "-c", script]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as launcher:
+        assert launcher.stdout.readline() == b"one\n"
+        time.sleep(0.4)
+        children = Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text().split()
+        recorder = [int(c) for c in children if Path(f"/proc/{c}/comm").read_text().startswith("teller-rec")]
+        os.kill(recorder[0], signal.SIGKILL)
+        out, err = launcher.communicate(timeout=10)
+    assert (launcher.returncode, out) == (8, b"two\n")
+    assert b"three\n" in err and b"the recorder died" in err
+    assert [line["text"] for line in lines(run)] == ["one"]
+    assert len(events(run, "push")) == 4
+
+
+def test_a_stream_that_the_program_closes_is_closed_for_its_reader(tmp_path: Path) -> None:
+    command = [teller_binary(), "trace", "-q", "-o", tmp_path / "run", "--", "/bin/sh", "-c", "echo a; exec >&-; sleep 2"]
+    begin = time.monotonic()
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as launcher:
+        assert launcher.stdout.read() == b"a\n" and time.monotonic() - begin < 1.5
+        assert launcher.wait(timeout=10) == 0
+
+
+@needs_target
 def test_the_exit_status_does_not_wait_for_a_grandchild(tmp_path: Path) -> None:
     run, output, errors = tmp_path / "run", tmp_path / "out", tmp_path / "err"
     begin = time.monotonic()
