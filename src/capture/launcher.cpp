@@ -18,7 +18,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -27,8 +26,10 @@
 #include "capture/channel.h"
 #include "capture/environment.h"
 #include "capture/forwarder.h"
+#include "capture/output_keeper.h"
 #include "capture/program.h"
 #include "capture/recorder.h"
+#include "capture/start.h"
 #include "run_folder/run_folder.h"
 
 extern char** environ;
@@ -39,18 +40,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-// Signals that somebody may send to us and means for the program.
-constexpr int kForwarded[] = {SIGHUP,  SIGINT,   SIGQUIT, SIGTERM,   SIGUSR1,
-                              SIGUSR2, SIGCONT,  SIGALRM, SIGVTALRM, SIGPROF,
-                              SIGTSTP, SIGWINCH, SIGIO,   SIGURG,    SIGPWR};
-
-struct Signals {
-  sigset_t original_mask;
-  struct sigaction original_pipe;
-  struct sigaction original_child;
-  sigset_t waited;
-};
 
 struct Launch {
   CaptureOptions options;
@@ -149,69 +138,6 @@ void describe(const Launch& launch, RunFolder& run, const std::vector<std::strin
       {"logs", launch.options.log_files},        {"notes", launch.environment.notes}};
 }
 
-void take_signals(Signals* signals) {
-  sigemptyset(&signals->waited);
-  for (const int number : kForwarded) sigaddset(&signals->waited, number);
-  sigaddset(&signals->waited, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &signals->waited, &signals->original_mask);
-  struct sigaction action {};
-  action.sa_handler = SIG_IGN;  // our last lines may find no reader
-  sigaction(SIGPIPE, &action, &signals->original_pipe);
-  action.sa_handler = SIG_DFL;  // an ignored SIGCHLD would take the exit status from us
-  sigaction(SIGCHLD, &action, &signals->original_child);
-}
-
-std::vector<char*> pointers(std::vector<std::string>& items) {
-  std::vector<char*> list;
-  for (std::string& item : items) list.push_back(item.data());
-  list.push_back(nullptr);
-  return list;
-}
-
-// In the child: becomes the program. Only returns errno, if that failed.
-int become_program(Launch& launch) {
-  for (const Channel& channel : launch.channels) {
-    if (channel.serves_stdout) dup2(channel.target_end, 1);
-    if (channel.serves_stderr) dup2(channel.target_end, 2);
-  }
-  sigaction(SIGPIPE, &launch.signals.original_pipe, nullptr);
-  sigaction(SIGCHLD, &launch.signals.original_child, nullptr);
-  sigprocmask(SIG_SETMASK, &launch.signals.original_mask, nullptr);
-  std::vector<char*> argv = pointers(launch.options.argv);
-  std::vector<char*> variables = pointers(launch.environment.variables);
-  execve(launch.program.path.c_str(), argv.data(), variables.data());
-  if (errno != ENOEXEC) return errno;
-  // A script without #!, which shells run with sh.
-  std::vector<char*> script{const_cast<char*>("sh"), launch.program.path.data()};
-  script.insert(script.end(), argv.begin() + 1, argv.end());
-  execve("/bin/sh", script.data(), variables.data());
-  return errno;
-}
-
-// Starts the program; its pid, or -errno if it could not be executed.
-int start_program(Launch& launch) {
-  int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return -errno;
-  const pid_t pid = fork();
-  if (pid < 0) return -errno;
-  if (pid == 0) {
-    const int error = become_program(launch);
-    if (write(report[1], &error, sizeof error) < 0) _exit(kExitTellerFailed);
-    _exit(kExitNotExecutable);
-  }
-  close(report[1]);
-  for (const Channel& channel : launch.channels) close(channel.target_end);
-  int error = 0;
-  ssize_t count = 0;
-  do {
-    count = read(report[0], &error, sizeof error);
-  } while (count < 0 && errno == EINTR);
-  close(report[0]);
-  if (count != static_cast<ssize_t>(sizeof error)) return pid;
-  waitpid(pid, nullptr, 0);
-  return -error;
-}
-
 // Starts the recorder; "" or why it cannot record.
 std::string start_recorder(Launch& launch, RunFolder run) {
   int ends[2];
@@ -257,43 +183,6 @@ void handle_signal(const Launch& launch, pid_t program, const signalfd_siginfo& 
   if (!from_kernel) kill(program, static_cast<int>(info.ssi_signo));
   if (static_cast<int>(info.ssi_signo) == SIGTSTP) stop_with_program(launch.signals);
 }
-
-// The launcher's own ends of the channels: kept for the case that the recorder dies, since a
-// program whose output nobody reads would be killed by it.
-class OutputKeeper {
- public:
-  explicit OutputKeeper(std::vector<Channel> channels) : channels_(std::move(channels)) {}
-
-  // The recorder is done with a channel: nobody may hold it open now.
-  void forget(std::size_t index) {
-    if (index >= channels_.size() || channels_[index].our_end < 0) return;
-    close(channels_[index].our_end);
-    close(channels_[index].destination);
-    channels_[index].our_end = -1;
-  }
-  // The recorder has died: passes the output on from here, without keeping it.
-  void take_over() {
-    for (const Channel& channel : channels_) {
-      if (channel.our_end < 0) continue;
-      forwarders_.push_back(std::make_unique<Forwarder>(channel));
-      forwarders_.back()->stop_keeping();
-    }
-    channels_.clear();
-  }
-  // Waits until what the program wrote before now has been passed on. What a grandchild writes
-  // later is lost.
-  void drain() {
-    const std::int64_t now = monotonic_ns();
-    for (auto& forwarder : forwarders_) {
-      while (!forwarder->ended() && forwarder->last_idle_ns() < now) usleep(5000);
-      forwarder.release();  // its thread ends with the process
-    }
-  }
-
- private:
-  std::vector<Channel> channels_;
-  std::vector<std::unique_ptr<Forwarder>> forwarders_;
-};
 
 // Reads what the recorder says while the program runs. False if it is gone.
 bool listen_to_recorder(const Launch& launch, OutputKeeper& keeper) {
@@ -419,7 +308,9 @@ int record(Launch& launch) {
     remove_socket(launch);
     return fail({ErrorCode::kIo, refusal, ""}, kExitTellerFailed);
   }
-  const int program = start_program(launch);
+  const int program =
+      start_program(StartRequest{launch.program.path, launch.options.argv,
+                                 launch.environment.variables, launch.channels, launch.signals});
   if (program < 0) {
     close(launch.control);
     return fail(

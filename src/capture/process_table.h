@@ -32,7 +32,12 @@ class ProcessTable {
   void add_root(std::int64_t pid, std::vector<std::string> argv);
   // `pid` announced itself through the library.
   void add_traced(std::int64_t pid, std::int64_t ppid);
+  // `wait_status`: as waitpid() gave it, -1 = unknown.
   void set_ended(std::int64_t pid, int wait_status);
+  // The process has ended, nobody knows how. Nothing happens if that is known already.
+  void set_gone(std::int64_t pid) {
+    if (alive_.contains(pid)) set_ended(pid, -1);
+  }
   // Arguments of a process of the run, as last seen.
   std::vector<std::string> argv_of(std::int64_t pid) const;
   // Whether something changed since the last call.
