@@ -3,10 +3,14 @@
 #
 #   CUPTI_INCLUDE_DIR, NVTX_INCLUDE_DIR, and the imported targets teller::cupti_headers and teller::nvtx_headers
 set(CUPTI_ROOT "" CACHE PATH "Folder that holds CUPTI (include/cupti.h)")
-set(TELLER_PYTHON "python3" CACHE STRING "Python whose packages are searched for NVIDIA's wheels")
 
+# The Python whose packages are searched for NVIDIA's wheels.
+set(TELLER_WHEEL_PYTHON python3)
+if(TELLER_PYTHON)
+  set(TELLER_WHEEL_PYTHON ${TELLER_PYTHON})
+endif()
 execute_process(
-  COMMAND ${TELLER_PYTHON} -c "import sysconfig; print(sysconfig.get_paths()['purelib'])"
+  COMMAND ${TELLER_WHEEL_PYTHON} -c "import sysconfig; print(sysconfig.get_paths()['purelib'])"
   OUTPUT_VARIABLE TELLER_SITE_PACKAGES OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 set(TELLER_NVIDIA_WHEELS "")
 if(TELLER_SITE_PACKAGES)
@@ -28,10 +32,10 @@ include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(CUPTI REQUIRED_VARS CUPTI_INCLUDE_DIR CUPTI_CUDA_INCLUDE_DIR)
 
 if(NVTX_INCLUDE_DIR AND NOT TARGET teller::nvtx_headers)
-  add_library(teller::nvtx_headers INTERFACE IMPORTED)
+  add_library(teller::nvtx_headers INTERFACE IMPORTED GLOBAL)
   target_include_directories(teller::nvtx_headers SYSTEM INTERFACE ${NVTX_INCLUDE_DIR})
 endif()
 if(CUPTI_FOUND AND NOT TARGET teller::cupti_headers)
-  add_library(teller::cupti_headers INTERFACE IMPORTED)
+  add_library(teller::cupti_headers INTERFACE IMPORTED GLOBAL)
   target_include_directories(teller::cupti_headers SYSTEM INTERFACE ${CUPTI_INCLUDE_DIR} ${CUPTI_CUDA_INCLUDE_DIR})
 endif()

@@ -45,7 +45,8 @@ void map_process_page() noexcept {
   pthread_atfork(nullptr, nullptr, forget_arena);
 }
 
-// The arena may not be larger than RLIMIT_FSIZE: growing a memfd beyond it raises SIGXFSZ in the target.
+// The arena may not be larger than RLIMIT_FSIZE: growing a memfd beyond it raises SIGXFSZ in the
+// target.
 std::uint32_t affordable_rings(std::uint64_t fixed_bytes, std::uint64_t stride) noexcept {
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
@@ -56,7 +57,8 @@ std::uint32_t affordable_rings(std::uint64_t fixed_bytes, std::uint64_t stride) 
   return rings < ring::kMaxRings ? static_cast<std::uint32_t>(rings) : ring::kMaxRings;
 }
 
-// A descriptor above 2, so that a program which has closed stdin, stdout or stderr does not find ours there.
+// A descriptor above 2, so that a program which has closed stdin, stdout or stderr does not find
+// ours there.
 int move_up(int fd) noexcept {
   if (fd < 0 || fd > 2) return fd;
   int moved = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -70,8 +72,8 @@ ArenaHeader* map_new_arena(int* fd_out) noexcept {
   const std::uint32_t rings = affordable_rings(fixed, stride);
   if (rings == 0) return nullptr;
   const std::uint64_t bytes = fixed + rings * stride;
-  int fd = move_up(static_cast<int>(
-      syscall(SYS_memfd_create, "teller", MFD_CLOEXEC | MFD_ALLOW_SEALING)));
+  int fd = move_up(
+      static_cast<int>(syscall(SYS_memfd_create, "teller", MFD_CLOEXEC | MFD_ALLOW_SEALING)));
   if (fd < 0) return nullptr;
   void* memory = MAP_FAILED;
   // Sealed, because the recorder would die of SIGBUS if the target shrank it.
@@ -125,7 +127,8 @@ bool send_hello(int socket_fd, int arena_fd) noexcept {
          static_cast<ssize_t>(sizeof hello);
 }
 
-// Hands the arena to the recorder. Non-blocking: a recorder that is stopped or gone must not hold the target up.
+// Hands the arena to the recorder. Non-blocking: a recorder that is stopped or gone must not hold
+// the target up.
 bool hand_over(int arena_fd) noexcept {
   const char* path = secure_getenv("TELLER_SOCKET");
   sockaddr_un address{};
@@ -140,9 +143,9 @@ bool hand_over(int arena_fd) noexcept {
   return sent;
 }
 
-// A forked child keeps the NVTX domains, categories and registered strings that its parent made: their handles are
-// still in use, so the child's own arena needs the definitions too.
-// An entry whose size another thread of the parent had not yet stored ends the copy.
+// A forked child keeps the NVTX domains, categories and registered strings that its parent made:
+// their handles are still in use, so the child's own arena needs the definitions too. An entry
+// whose size another thread of the parent had not yet stored ends the copy.
 void inherit_definitions(ArenaHeader* to, const ArenaHeader* from) noexcept {
   const char* base = reinterpret_cast<const char*>(from) + from->definition_offset;
   std::uint64_t end = from->definitions_used.load(std::memory_order_acquire);

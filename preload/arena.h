@@ -1,4 +1,5 @@
-// The shared arena of this process: creation, handing over to the recorder, and what happens at fork.
+// The shared arena of this process: creation, handing over to the recorder, and what happens at
+// fork.
 #pragma once
 
 #include <atomic>
@@ -8,8 +9,8 @@
 
 namespace teller::collector {
 
-// Lives on a page of its own that the kernel wipes in a forked child (MADV_WIPEONFORK), so that a child is recognised
-// whatever way it was forked, at the price of one load per event.
+// Lives on a page of its own that the kernel wipes in a forked child (MADV_WIPEONFORK), so that a
+// child is recognised whatever way it was forked, at the price of one load per event.
 struct ProcessPage {
   std::atomic<std::uint32_t> state;       // ArenaState
   std::atomic<std::uint32_t> generation;  // 0 = this process has no arena
@@ -27,8 +28,8 @@ inline std::uint32_t current_generation() noexcept {
   return g_page.load(std::memory_order_relaxed)->generation.load(std::memory_order_acquire);
 }
 
-// Creates the arena if this process has none; false if there is none (no recorder, a limit, or another thread is
-// creating it right now). Keeps errno. [MT]
+// Creates the arena if this process has none; false if there is none (no recorder, a limit, or
+// another thread is creating it right now). Keeps errno. [MT]
 bool ensure_arena() noexcept;
 
 // Adds a definition; false (and counted) if there is no room. [MT]

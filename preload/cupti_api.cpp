@@ -35,16 +35,15 @@ bool find(void* library, const char* name, Function* function) noexcept {
 const char* load_cupti(CuptiApi* api) noexcept {
   void* library = open_library();
   if (library == nullptr) return "libcupti not found";
-  const bool complete =
-      find(library, "cuptiGetVersion", &api->get_version) &&
-      find(library, "cuptiSubscribe", &api->subscribe) &&
-      find(library, "cuptiUnsubscribe", &api->unsubscribe) &&
-      find(library, "cuptiEnableDomain", &api->enable_domain) &&
-      find(library, "cuptiActivityEnable", &api->activity_enable) &&
-      find(library, "cuptiActivityRegisterCallbacks", &api->register_callbacks) &&
-      find(library, "cuptiActivityGetNextRecord", &api->next_record) &&
-      find(library, "cuptiActivityGetNumDroppedRecords", &api->dropped_records) &&
-      find(library, "cuptiActivityFlushAll", &api->flush_all);
+  const bool complete = find(library, "cuptiGetVersion", &api->get_version) &&
+                        find(library, "cuptiSubscribe", &api->subscribe) &&
+                        find(library, "cuptiUnsubscribe", &api->unsubscribe) &&
+                        find(library, "cuptiEnableDomain", &api->enable_domain) &&
+                        find(library, "cuptiActivityEnable", &api->activity_enable) &&
+                        find(library, "cuptiActivityRegisterCallbacks", &api->register_callbacks) &&
+                        find(library, "cuptiActivityGetNextRecord", &api->next_record) &&
+                        find(library, "cuptiActivityGetNumDroppedRecords", &api->dropped_records) &&
+                        find(library, "cuptiActivityFlushAll", &api->flush_all);
   if (!complete) return "libcupti lacks functions that are needed";
   find(library, "cuptiActivityFlushPeriod", &api->flush_period);
   find(library, "cuptiActivityRegisterTimestampCallback", &api->register_timestamp);

@@ -1,5 +1,5 @@
-// The one seam to CUPTI: every function that we call, looked up at run time, so that one build serves CUDA 12 and 13,
-// machines without CUDA, and a fake.
+// The one seam to CUPTI: every function that we call, looked up at run time, so that one build
+// serves CUDA 12 and 13, machines without CUDA, and a fake.
 #pragma once
 
 #include <cupti.h>
@@ -25,8 +25,8 @@ struct CuptiApi {
   std::uint32_t version = 0;
 };
 
-// Finds libcupti: the one that the process has loaded already, else TELLER_CUPTI (a path), else by its usual names.
-// Null on success, else what is missing, for people.
+// Finds libcupti: the one that the process has loaded already, else TELLER_CUPTI (a path), else by
+// its usual names. Null on success, else what is missing, for people.
 const char* load_cupti(CuptiApi* api) noexcept;
 
 }  // namespace teller::collector

@@ -12,8 +12,9 @@ namespace teller::collector {
 
 namespace {
 
-// The part of each record that we read is the same in every CUPTI from this version (CUDA 11.2) on; what a later version
-// added stands behind it. The layout is fixed by the libcupti that is loaded, not by the header we were built with.
+// The part of each record that we read is the same in every CUPTI from this version (CUDA 11.2) on;
+// what a later version added stands behind it. The layout is fixed by the libcupti that is loaded,
+// not by the header we were built with.
 constexpr std::uint32_t kOldestVersion = 15;
 static_assert(offsetof(CUpti_ActivityKernel10, correlationId) ==
               offsetof(CUpti_ActivityKernel9, correlationId));
@@ -36,7 +37,9 @@ std::uint64_t host_time(std::uint64_t cupti_ns) noexcept {
   return cupti_ns == 0 ? 0 : cupti_ns + static_cast<std::uint64_t>(g_clock_offset_ns);
 }
 
-uint64_t CUPTIAPI timestamp() noexcept { return now_ns(); }
+uint64_t CUPTIAPI timestamp() noexcept {
+  return now_ns();
+}
 
 void on_call(const CUpti_CallbackData& data, bool driver) noexcept {
   const char* name = data.functionName != nullptr ? data.functionName : "?";
@@ -173,8 +176,7 @@ void flush_at_exit() noexcept {
 }
 
 void set_clock() noexcept {
-  if (g_api.register_timestamp != nullptr &&
-      g_api.register_timestamp(timestamp) == CUPTI_SUCCESS) {
+  if (g_api.register_timestamp != nullptr && g_api.register_timestamp(timestamp) == CUPTI_SUCCESS) {
     return;
   }
   std::uint64_t cupti_ns = 0;
@@ -191,7 +193,8 @@ void note_failure(const char* what, CUptiResult result) noexcept {
   note("cuda", text);
 }
 
-// Without a driver cuptiSubscribe answers 999 and cuptiActivityEnable too: NVTX alone is recorded then.
+// Without a driver cuptiSubscribe answers 999 and cuptiActivityEnable too: NVTX alone is recorded
+// then.
 bool subscribe() noexcept {
   CUptiResult result = g_api.subscribe(&g_subscriber, on_callback, nullptr);
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {

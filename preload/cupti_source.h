@@ -1,4 +1,5 @@
-// CUPTI as a source of events: runtime and driver calls, kernels, copies, memsets, synchronisation, overhead.
+// CUPTI as a source of events: runtime and driver calls, kernels, copies, memsets, synchronisation,
+// overhead.
 #pragma once
 
 namespace teller::collector {

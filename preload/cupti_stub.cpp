@@ -4,6 +4,8 @@
 
 namespace teller::collector {
 
-void start_cupti() noexcept { note("cuda", "not recorded: built without CUPTI headers"); }
+void start_cupti() noexcept {
+  note("cuda", "not recorded: built without CUPTI headers");
+}
 
 }  // namespace teller::collector

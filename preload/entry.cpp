@@ -13,8 +13,8 @@ TELLER_EXPORT int InitializeInjectionNvtx2(const void* (*get_export_table)(std::
   return teller::collector::attach_nvtx(get_export_table) ? 1 : 0;
 }
 
-// CUDA_INJECTION64_PATH: called by the driver while it initialises. 1, whatever came of it: a failure of ours must not
-// become one of CUDA.
+// CUDA_INJECTION64_PATH: called by the driver while it initialises. 1, whatever came of it: a
+// failure of ours must not become one of CUDA.
 TELLER_EXPORT int InitializeInjection() {
   teller::collector::start_cupti();
   return 1;

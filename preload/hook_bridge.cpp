@@ -61,7 +61,9 @@ void define_direct() noexcept {
   }
 }
 
-std::uint32_t route() noexcept { return g_route.load(std::memory_order_acquire); }
+std::uint32_t route() noexcept {
+  return g_route.load(std::memory_order_acquire);
+}
 
 }  // namespace
 
@@ -71,7 +73,8 @@ int teller_hook_init() noexcept {
     g_route.store(kNone, std::memory_order_release);
     return 0;
   }
-  // Creating the domain makes our copy of NVTX look for its injection: ours, unless the user has chosen another.
+  // Creating the domain makes our copy of NVTX look for its injection: ours, unless the user has
+  // chosen another.
   const std::uint32_t before = teller::collector::nvtx_attach_count();
   g_domain = nvtxDomainCreateA("teller");
   const bool ours = teller::collector::nvtx_attach_count() != before;

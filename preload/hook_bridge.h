@@ -1,10 +1,11 @@
-// What the Python hooks call, through ctypes: C functions that speak real NVTX, so that another tool on the same
-// program sees our ranges as well.
+// What the Python hooks call, through ctypes: C functions that speak real NVTX, so that another
+// tool on the same program sees our ranges as well.
 #pragma once
 
 #include <cstdint>
 
-// Numbers are NVTX categories of the domain "teller"; kept in step with python_hooks/teller_hooks/bridge.py.
+// Numbers are NVTX categories of the domain "teller"; kept in step with
+// python_hooks/teller_hooks/bridge.py.
 enum TellerHookCategory : std::uint32_t {
   kTellerStep = 1,
   kTellerFrontEnd = 2,
@@ -15,7 +16,8 @@ enum TellerHookCategory : std::uint32_t {
 
 #define TELLER_EXPORT extern "C" __attribute__((visibility("default")))
 
-// Makes the domain and its categories. 1 if hooks are recorded, 0 if there is nobody to record them. [MT]
+// Makes the domain and its categories. 1 if hooks are recorded, 0 if there is nobody to record
+// them. [MT]
 TELLER_EXPORT int teller_hook_init() noexcept;
 TELLER_EXPORT void teller_hook_push(std::uint32_t category, const char* text) noexcept;
 TELLER_EXPORT void teller_hook_pop() noexcept;

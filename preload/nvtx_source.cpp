@@ -21,7 +21,8 @@ std::atomic<std::uint32_t> g_next_string{1};
 // What push and pop answer without a tool. A program that prints its depth prints the same with us.
 constexpr int kNoTracking = NVTX_NO_PUSH_POP_TRACKING;
 
-// A wide string as UTF-8 on the stack; longer ones are cut, as the limit of text_of() would be too much stack.
+// A wide string as UTF-8 on the stack; longer ones are cut, as the limit of text_of() would be too
+// much stack.
 class WideText {
  public:
   explicit WideText(const wchar_t* wide) noexcept {
@@ -65,7 +66,8 @@ std::uint32_t domain_id(nvtxDomainHandle_t domain) noexcept {
   return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(domain));
 }
 
-// A registered string's handle is odd (id * 2 + 1), or, when the definitions are full, the address of a copy.
+// A registered string's handle is odd (id * 2 + 1), or, when the definitions are full, the address
+// of a copy.
 Text registered_text(nvtxStringHandle_t handle) noexcept {
   const auto bits = reinterpret_cast<std::uintptr_t>(handle);
   Text text;
@@ -144,7 +146,9 @@ int push(const NvtxEvent& event) noexcept {
 void NVTX_API mark_ex(const nvtxEventAttributes_t* a) noexcept {
   with_event(nullptr, a, [](const NvtxEvent& event) { record_mark(event); });
 }
-void NVTX_API mark_a(const char* message) noexcept { record_mark(plain(text_of(message))); }
+void NVTX_API mark_a(const char* message) noexcept {
+  record_mark(plain(text_of(message)));
+}
 void NVTX_API mark_w(const wchar_t* message) noexcept {
   record_mark(plain(WideText(message).text()));
 }
@@ -156,7 +160,9 @@ void NVTX_API domain_mark_ex(nvtxDomainHandle_t d, const nvtxEventAttributes_t* 
 int NVTX_API push_ex(const nvtxEventAttributes_t* a) noexcept {
   return with_event(nullptr, a, [](const NvtxEvent& event) { return push(event); });
 }
-int NVTX_API push_a(const char* message) noexcept { return push(plain(text_of(message))); }
+int NVTX_API push_a(const char* message) noexcept {
+  return push(plain(text_of(message)));
+}
 int NVTX_API push_w(const wchar_t* message) noexcept {
   return push(plain(WideText(message).text()));
 }
@@ -182,7 +188,9 @@ nvtxRangeId_t NVTX_API start_a(const char* message) noexcept {
 nvtxRangeId_t NVTX_API start_w(const wchar_t* message) noexcept {
   return record_start(plain(WideText(message).text()));
 }
-void NVTX_API end(nvtxRangeId_t id) noexcept { record_end(0, id); }
+void NVTX_API end(nvtxRangeId_t id) noexcept {
+  record_end(0, id);
+}
 nvtxRangeId_t NVTX_API domain_start_ex(nvtxDomainHandle_t d,
                                        const nvtxEventAttributes_t* a) noexcept {
   return with_event(d, a, [](const NvtxEvent& event) { return record_start(event); });
@@ -319,6 +327,8 @@ bool attach_nvtx(const void* (*get_export_table)(std::uint32_t)) noexcept {
   return true;
 }
 
-std::uint32_t nvtx_attach_count() noexcept { return g_attached.load(std::memory_order_relaxed); }
+std::uint32_t nvtx_attach_count() noexcept {
+  return g_attached.load(std::memory_order_relaxed);
+}
 
 }  // namespace teller::collector

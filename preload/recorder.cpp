@@ -37,7 +37,8 @@ void bump(std::atomic<std::uint64_t>& counter) noexcept {
   counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// Runs when a thread that has a ring ends. May run again if a later destructor of the program records.
+// Runs when a thread that has a ring ends. May run again if a later destructor of the program
+// records.
 void release_ring(void*) noexcept {
   ThreadState& state = t_state;
   RingHeader* ring = state.ring;
@@ -194,7 +195,8 @@ void count_without_ring() noexcept {
   arena->events_without_ring.fetch_add(1, std::memory_order_relaxed);
 }
 
-// The ring of this thread for the time of one record; null if there is none or a record is being written already.
+// The ring of this thread for the time of one record; null if there is none or a record is being
+// written already.
 class RingGuard {
  public:
   RingGuard() noexcept {
@@ -316,7 +318,8 @@ std::uint64_t record_start(const NvtxEvent& event) noexcept {
     count_without_ring();
     return ring::kDroppedRange;
   }
-  // Unique in the process without a counter that all threads share: ring index above, running number below.
+  // Unique in the process without a counter that all threads share: ring index above, running
+  // number below.
   const std::uint64_t id = (std::uint64_t{t_state.index} + 1) << 40 | ++ring->next_range;
   if (write_text(ring, RecordType::kStart, event, id)) return id;
   count_drop(ring, true);

@@ -1,5 +1,5 @@
-// Writes events into the ring of the calling thread: no lock, no allocation, no system call but at a thread's first
-// event. Everything here is [callback]: it runs inside the traced program.
+// Writes events into the ring of the calling thread: no lock, no allocation, no system call but at
+// a thread's first event. Everything here is [callback]: it runs inside the traced program.
 #pragma once
 
 #include <time.h>
@@ -51,7 +51,8 @@ void record_call_begin(std::uint32_t correlation, bool driver, const char* name,
                        std::uint64_t begin_ns) noexcept;
 // It ends, on the same thread.
 void record_call_end(ring::ApiRecord call, const char* name) noexcept;
-// A device activity. Waits a little for room: it is called on CUPTI's own thread, which delivers in bursts.
+// A device activity. Waits a little for room: it is called on CUPTI's own thread, which delivers in
+// bursts.
 void record_device(ring::DeviceRecord activity, const char* name) noexcept;
 
 }  // namespace teller::collector

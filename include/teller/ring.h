@@ -1,11 +1,13 @@
-// The shared memory between a traced process and the recorder: one arena per process, one ring per thread. Written by
-// preload/, drained by src/capture/. Both ends come from one build; nothing here is ever written to a file.
+// The shared memory between a traced process and the recorder: one arena per process, one ring per
+// thread. Written by preload/, drained by src/capture/. Both ends come from one build; nothing here
+// is ever written to a file.
 //
 //   arena  | ArenaHeader | definitions (append only) | ring 0 | ring 1 | … |
-//   ring   | RingHeader  | data: records end to end, each a multiple of 8 bytes, none across the end |
+//   ring   | RingHeader  | data: records end to end, each a multiple of 8 bytes, none across the
+//   end |
 //
-// The traced process creates the arena and is not trusted: the recorder checks every size and index it reads here, and
-// works on a private copy.
+// The traced process creates the arena and is not trusted: the recorder checks every size and index
+// it reads here, and works on a private copy.
 #pragma once
 
 #include <atomic>
@@ -17,13 +19,16 @@ namespace teller::ring {
 inline constexpr std::uint64_t kArenaMagic = 0x314e524152454c54;  // "TLERARN1"
 inline constexpr std::uint32_t kArenaVersion = 1;
 
-// Threads that can record at the same time; a later one is counted in ArenaHeader::events_without_ring.
+// Threads that can record at the same time; a later one is counted in
+// ArenaHeader::events_without_ring.
 inline constexpr std::uint32_t kMaxRings = 512;
 // Address space, not memory: pages are touched as they are used.
 inline constexpr std::uint64_t kDefinitionBytes = 32u << 20;
-// At 64 bytes for a push and its pop this holds 8,000 ranges; the recorder comes by every few milliseconds.
+// At 64 bytes for a push and its pop this holds 8,000 ranges; the recorder comes by every few
+// milliseconds.
 inline constexpr std::uint32_t kRingDataBytes = 512u << 10;
-// Longest text kept of one message. Generous, because a step record that is cut is lost as a record.
+// Longest text kept of one message. Generous, because a step record that is cut is lost as a
+// record.
 inline constexpr std::uint32_t kMaxTextBytes = 128u << 10;
 inline constexpr std::uint32_t kDomainSlots = 32;
 inline constexpr std::uint32_t kOpenCalls = 4;
@@ -83,7 +88,13 @@ struct ApiRecord {
 };
 
 // What a DeviceRecord is.
-enum class DeviceKind : std::uint32_t { kKernel = 1, kMemcpy = 2, kMemset = 3, kSync = 4, kOverhead = 5 };
+enum class DeviceKind : std::uint32_t {
+  kKernel = 1,
+  kMemcpy = 2,
+  kMemset = 3,
+  kSync = 4,
+  kOverhead = 5
+};
 
 // An activity of a device.
 struct DeviceRecord {
@@ -111,8 +122,8 @@ enum class DefinitionKind : std::uint32_t {
   kNote = 5,        // text = "key=value" about the process, for the run's META
 };
 
-// One entry of the definitions; text follows. `size` is stored first and `kind` last (release), so that a reader can
-// step over an entry whose writer is still at work.
+// One entry of the definitions; text follows. `size` is stored first and `kind` last (release), so
+// that a reader can step over an entry whose writer is still at work.
 struct Definition {
   std::atomic<std::uint32_t> size;  // whole entry, a multiple of 8
   std::atomic<std::uint32_t> kind;
@@ -143,7 +154,8 @@ struct ArenaHeader {
   std::atomic<std::uint64_t> events_without_ring;
   std::atomic<std::uint64_t> device_dropped;  // records that CUPTI itself had to drop
   std::atomic<std::uint32_t> rings_used;      // rings ever taken: the recorder looks at no others
-  std::atomic<std::uint32_t> stop;            // set by the recorder: capture has ended, do not count what is dropped
+  std::atomic<std::uint32_t>
+      stop;  // set by the recorder: capture has ended, do not count what is dropped
   std::atomic<std::uint32_t> ring_state[kMaxRings];
 };
 inline constexpr std::uint64_t kArenaHeaderBytes = 8192;
@@ -156,7 +168,8 @@ struct DomainStack {
   std::uint64_t dropped;  // bit i = the push at depth - 1 - i was dropped, and so its pop must be
 };
 
-// A call that has begun and not ended: in a hang this is the evidence, so it must be readable from outside.
+// A call that has begun and not ended: in a hang this is the evidence, so it must be readable from
+// outside.
 struct OpenCall {
   std::uint64_t begin_ns;
   std::uint32_t correlation;
@@ -169,9 +182,10 @@ struct RingHeader {
   alignas(64) std::atomic<std::uint64_t> head;  // bytes ever written
   std::uint64_t cached_tail;                    // private to the producer
   std::uint64_t next_range;                     // private to the producer
-  std::atomic<std::uint64_t> dropped;           // records that found the ring full, and pops and ends of such
-  std::atomic<std::uint64_t> dropped_ranges;    // of these, ranges (one for push and pop together)
-  std::atomic<std::uint64_t> cut;               // texts that were cut
+  std::atomic<std::uint64_t>
+      dropped;  // records that found the ring full, and pops and ends of such
+  std::atomic<std::uint64_t> dropped_ranges;  // of these, ranges (one for push and pop together)
+  std::atomic<std::uint64_t> cut;             // texts that were cut
   // Written by the recorder.
   alignas(64) std::atomic<std::uint64_t> tail;  // bytes ever read
   // Written by the thread that owns the ring.
@@ -183,21 +197,25 @@ struct RingHeader {
 inline constexpr std::uint64_t kRingHeaderBytes = 4096;
 static_assert(sizeof(RingHeader) <= kRingHeaderBytes);
 
-// What a process sends to the recorder's socket when it begins to record; the arena's descriptor travels beside it.
+// What a process sends to the recorder's socket when it begins to record; the arena's descriptor
+// travels beside it.
 struct Hello {
   std::uint64_t magic;
   std::uint32_t version;
   std::int32_t pid;
   std::int32_t ppid;
   std::int32_t tid;
-  std::uint64_t monotonic_ns;  // the sender's CLOCK_MONOTONIC: differs from the recorder's in a time namespace
+  std::uint64_t monotonic_ns;  // the sender's CLOCK_MONOTONIC: differs from the recorder's in a
+                               // time namespace
 };
 static_assert(sizeof(Hello) == 32);
 
 // A dropped start/end range has this bit in its id, so that its end is not recorded either.
 inline constexpr std::uint64_t kDroppedRange = std::uint64_t{1} << 63;
 
-constexpr std::uint32_t round_up_8(std::uint32_t bytes) { return (bytes + 7u) & ~7u; }
+constexpr std::uint32_t round_up_8(std::uint32_t bytes) {
+  return (bytes + 7u) & ~7u;
+}
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 

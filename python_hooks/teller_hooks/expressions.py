@@ -55,6 +55,8 @@ def _check(tree: ast.AST) -> None:
             known = node.id in _NAMES or node.id in _FUNCTIONS or node.id in bound
             if node.id.startswith("__") or not known:
                 raise Refused("unknown name %s" % node.id)
+        if isinstance(node, ast.Dict) and None in node.keys:
+            raise Refused("** is not allowed")
         if isinstance(node, ast.Call):
             _check_call(node, bound)
 

@@ -94,8 +94,8 @@ std::uint32_t ArenaReader::rings_used() const {
 }
 
 std::uint64_t ArenaReader::drain(ArenaSink& sink) {
-  // Heads first, definitions second, records last: a record up to these heads uses only definitions that were complete
-  // before it was written, whichever thread made them.
+  // Heads first, definitions second, records last: a record up to these heads uses only definitions
+  // that were complete before it was written, whichever thread made them.
   std::vector<Ready> ready;
   const std::uint32_t used = rings_used();
   for (std::uint32_t i = 0; i < used; ++i) {
@@ -118,8 +118,8 @@ void ArenaReader::read_definitions(ArenaSink& sink) {
     const auto* entry = reinterpret_cast<const Definition*>(base_ + definition_offset_ + offset);
     return read_definition(offset, entry->size.load(std::memory_order_acquire), sink);
   });
-  const std::uint64_t used = std::min(
-      header_->definitions_used.load(std::memory_order_acquire), definition_bytes_);
+  const std::uint64_t used =
+      std::min(header_->definitions_used.load(std::memory_order_acquire), definition_bytes_);
   while (definitions_read_ + sizeof(Definition) <= used) {
     const std::uint64_t offset = definitions_read_;
     const auto* entry = reinterpret_cast<const Definition*>(base_ + definition_offset_ + offset);
@@ -212,7 +212,9 @@ void ArenaReader::report_open_calls(ArenaSink& sink) {
   }
 }
 
-void ArenaReader::stop() { header_->stop.store(1, std::memory_order_relaxed); }
+void ArenaReader::stop() {
+  header_->stop.store(1, std::memory_order_relaxed);
+}
 
 ArenaLosses ArenaReader::losses() const {
   ArenaLosses losses;

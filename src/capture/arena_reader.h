@@ -1,5 +1,6 @@
-// The recorder's side of a process's arena (teller/ring.h). The process is not trusted: nothing read here is used as a
-// size or an index before it was checked, on a copy that the process cannot change.
+// The recorder's side of a process's arena (teller/ring.h). The process is not trusted: nothing
+// read here is used as a size or an index before it was checked, on a copy that the process cannot
+// change.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,8 @@ class ArenaReader {
   ArenaReader& operator=(ArenaReader&&) = delete;
   ~ArenaReader();
 
-  // Hands everything that is complete to `sink` and makes room. Returns the bytes taken from the fullest ring.
+  // Hands everything that is complete to `sink` and makes room. Returns the bytes taken from the
+  // fullest ring.
   std::uint64_t drain(ArenaSink& sink);
   // After the last drain() of a process that has ended.
   void report_open_calls(ArenaSink& sink);

@@ -1,4 +1,5 @@
-// Runs a program and records it: `teller trace`. The only header of this folder that others include.
+// Runs a program and records it: `teller trace`. The only header of this folder that others
+// include.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,8 @@ inline constexpr int kExitTellerFailed = 125;
 inline constexpr int kExitNotExecutable = 126;
 inline constexpr int kExitNotFound = 127;
 
-// What was captured reaches the run folder at least this often: what a SIGKILL of the recorder can cost.
+// What was captured reaches the run folder at least this often: what a SIGKILL of the recorder can
+// cost.
 inline constexpr int kFlushPeriodMs = 250;
 
 struct CaptureOptions {
@@ -33,9 +35,9 @@ struct CaptureOptions {
   bool verbose = false;
 };
 
-// Runs the program to its end. Returns the exit code that teller should have; if the program was killed by a signal,
-// does not return but dies of the same signal. Failures before the program runs are printed here, as one line, because
-// their exit codes are this command's own.
+// Runs the program to its end. Returns the exit code that teller should have; if the program was
+// killed by a signal, does not return but dies of the same signal. Failures before the program runs
+// are printed here, as one line, because their exit codes are this command's own.
 int capture(const CaptureOptions& options);
 
 }  // namespace teller::capture

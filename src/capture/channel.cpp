@@ -19,7 +19,11 @@ namespace teller::capture {
 
 namespace {
 
-bool is_open(int fd) { return fcntl(fd, F_GETFD) != -1; }
+// A placeholder of fill_closed_streams() is not open: the program will find it closed.
+bool is_open(int fd) {
+  const int flags = fcntl(fd, F_GETFD);
+  return flags != -1 && (flags & FD_CLOEXEC) == 0;
+}
 
 bool is_null_device(const struct stat& info) {
   return S_ISCHR(info.st_mode) && info.st_rdev == makedev(1, 3);
@@ -57,8 +61,7 @@ bool open_terminal(Channel* channel, int fd) {
   if (master < 0) return false;
   char name[128];
   int slave = -1;
-  if (grantpt(master) == 0 && unlockpt(master) == 0 &&
-      ptsname_r(master, name, sizeof name) == 0) {
+  if (grantpt(master) == 0 && unlockpt(master) == 0 && ptsname_r(master, name, sizeof name) == 0) {
     slave = above_standard(open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
   }
   if (slave < 0) {
@@ -89,6 +92,14 @@ Result<Channel> open_channel(int fd, std::string stream) {
 }
 
 }  // namespace
+
+void fill_closed_streams() {
+  int fd = 0;
+  do {
+    fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  } while (fd >= 0 && fd <= 2);
+  if (fd > 2) close(fd);
+}
 
 void copy_window_size(const Channel& channel) {
   winsize size{};

@@ -49,20 +49,18 @@ std::string joined(const std::vector<std::string>& items) {
 
 bool looks_secret(std::string_view name) {
   std::string upper(name);
-  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) {
-    return static_cast<char>(std::toupper(c));
-  });
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   constexpr std::string_view kWords[] = {"KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH"};
-  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
-    return upper.find(word) != std::string::npos;
-  });
+  return std::any_of(std::begin(kWords), std::end(kWords),
+                     [&](std::string_view word) { return upper.find(word) != std::string::npos; });
 }
 
 bool is_of_interest(std::string_view name) {
-  constexpr std::string_view kPrefixes[] = {"CUDA_", "NCCL_",   "GLOO_", "VLLM_",   "SGLANG_",
-                                            "TORCH", "PYTORCH", "OMP_",  "MKL_",    "TRITON_",
-                                            "NVTX_", "PYTHON",  "RANK",  "WORLD_",  "LOCAL_RANK",
-                                            "MASTER_", "HF_HUB_OFFLINE"};
+  constexpr std::string_view kPrefixes[] = {
+      "CUDA_",   "NCCL_",  "GLOO_",      "VLLM_",   "SGLANG_",       "TORCH",
+      "PYTORCH", "OMP_",   "MKL_",       "TRITON_", "NVTX_",         "PYTHON",
+      "RANK",    "WORLD_", "LOCAL_RANK", "MASTER_", "HF_HUB_OFFLINE"};
   return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }

@@ -20,12 +20,13 @@ struct Environment {
   std::vector<std::string> notes;      // what the user should know
 };
 
-// `base` as teller itself got it, with what the collector needs. What the user has set is kept: another tool's
-// NVTX or CUDA injection stays, and PYTHONPATH and LD_PRELOAD are prepended to.
+// `base` as teller itself got it, with what the collector needs. What the user has set is kept:
+// another tool's NVTX or CUDA injection stays, and PYTHONPATH and LD_PRELOAD are prepended to.
 Environment child_environment(const std::vector<std::string>& base,
                               const EnvironmentRequest& request);
 
-// What may be written to a manifest: variables that shape LLM serving, none that looks like a secret.
+// What may be written to a manifest: variables that shape LLM serving, none that looks like a
+// secret.
 std::vector<std::string> recorded_variables(const std::vector<std::string>& base);
 
 }  // namespace teller::capture

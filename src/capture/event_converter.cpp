@@ -62,7 +62,9 @@ EventKind kind_of(ring::DeviceKind kind) {
 // NVTX category of the marks in which the Python hooks say what became of their targets.
 constexpr std::string_view kCategoryMeta = "META";
 
-std::int64_t time_of(std::uint64_t ns) { return static_cast<std::int64_t>(ns); }
+std::int64_t time_of(std::uint64_t ns) {
+  return static_cast<std::int64_t>(ns);
+}
 
 }  // namespace
 
@@ -281,8 +283,7 @@ void EventConverter::on_device(std::string_view payload) {
     track.stream_label = file_.intern("stream " + std::to_string(activity.stream));
   }
   EventRecord event;
-  event.kind =
-      static_cast<std::uint16_t>(kind_of(static_cast<ring::DeviceKind>(activity.kind)));
+  event.kind = static_cast<std::uint16_t>(kind_of(static_cast<ring::DeviceKind>(activity.kind)));
   event.begin_ns = time_of(activity.begin_ns);
   event.end_ns = time_of(activity.end_ns);
   event.correlation = activity.correlation;

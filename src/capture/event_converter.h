@@ -16,14 +16,15 @@ namespace teller::capture {
 
 // What came out of one process.
 struct ConversionCounts {
-  std::uint64_t records = 0;       // events written
-  std::uint64_t ranges = 0;        // of these, begins of ranges
-  std::uint64_t step_records = 0;  // of these, step records
-  std::uint64_t invalid = 0;       // records that made no sense
+  std::uint64_t records = 0;           // events written
+  std::uint64_t ranges = 0;            // of these, begins of ranges
+  std::uint64_t step_records = 0;      // of these, step records
+  std::uint64_t invalid = 0;           // records that made no sense
   std::uint64_t bad_step_records = 0;  // RECORD marks that are not a JSON object; kept as marks
 };
 
-// Not thread-safe. Once the file cannot be written, everything is thrown away and status() says why.
+// Not thread-safe. Once the file cannot be written, everything is thrown away and status() says
+// why.
 class EventConverter : public ArenaSink {
  public:
   EventConverter(EventFileWriter file, std::int64_t pid);

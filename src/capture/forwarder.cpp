@@ -42,8 +42,8 @@ std::vector<Chunk> Forwarder::take() {
 void Forwarder::run() {
   while (step()) {
   }
-  // Closing our end gives the program the EPIPE that it would have got; closing the destination lets its reader see the
-  // end of the stream even while the recorder lives on.
+  // Closing our end gives the program the EPIPE that it would have got; closing the destination
+  // lets its reader see the end of the stream even while the recorder lives on.
   close(channel_.our_end);
   close(channel_.destination);
   ended_.store(true, std::memory_order_release);
@@ -57,7 +57,8 @@ bool Forwarder::step() {
     last_idle_ns_.store(monotonic_ns(), std::memory_order_release);
     return true;
   }
-  // A terminal that hung up may come back as errors of write(), a pipe or socket without a reader will not.
+  // A terminal that hung up may come back as errors of write(), a pipe or socket without a reader
+  // will not.
   if ((watched[1].revents & POLLERR) != 0 && !channel_.terminal) return false;
   if (watched[0].revents == 0) {
     const timespec pause{0, kPollMs * 1000000};
@@ -67,7 +68,8 @@ bool Forwarder::step() {
   }
   char buffer[kReadBytes];
   const ssize_t count = read(channel_.our_end, buffer, sizeof buffer);
-  if (count < 0) return errno == EINTR || errno == EAGAIN;  // EIO: the last holder of a terminal left
+  if (count < 0)
+    return errno == EINTR || errno == EAGAIN;  // EIO: the last holder of a terminal left
   if (count == 0) return false;
   const std::int64_t arrival = monotonic_ns();
   const bool forwarded = write_all(buffer, static_cast<std::size_t>(count));

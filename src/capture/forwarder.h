@@ -22,9 +22,9 @@ struct Chunk {
   std::string bytes;
 };
 
-// One thread that reads what the program writes and writes it where it would have gone. One per channel, so that a
-// reader who is slow on one stream does not hold up the other, while it does hold up the program as it would without
-// us. Takes over the channel's our_end and destination.
+// One thread that reads what the program writes and writes it where it would have gone. One per
+// channel, so that a reader who is slow on one stream does not hold up the other, while it does
+// hold up the program as it would without us. Takes over the channel's our_end and destination.
 class Forwarder {
  public:
   explicit Forwarder(const Channel& channel);
@@ -40,7 +40,8 @@ class Forwarder {
   std::int64_t last_idle_ns() const { return last_idle_ns_.load(std::memory_order_acquire); }
   // Bytes whose text was not kept, as the recorder did not come by in time. [MT]
   std::uint64_t unkept_bytes() const { return unkept_bytes_.load(std::memory_order_relaxed); }
-  // Bytes that could not be passed on (the destination is a full disk, or a terminal that is gone). [MT]
+  // Bytes that could not be passed on (the destination is a full disk, or a terminal that is gone).
+  // [MT]
   std::uint64_t unforwarded_bytes() const {
     return unforwarded_bytes_.load(std::memory_order_relaxed);
   }

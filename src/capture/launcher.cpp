@@ -1,9 +1,12 @@
-// The foreground process: starts recorder and program, passes signals on, and ends as the program ended.
+// The foreground process: starts recorder and program, passes signals on, and ends as the program
+// ended.
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/utsname.h>
@@ -23,8 +26,10 @@
 #include "capture/channel.h"
 #include "capture/environment.h"
 #include "capture/forwarder.h"
+#include "capture/output_keeper.h"
 #include "capture/program.h"
 #include "capture/recorder.h"
+#include "capture/start.h"
 #include "run_folder/run_folder.h"
 
 extern char** environ;
@@ -35,18 +40,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-// Signals that somebody may send to us and means for the program.
-constexpr int kForwarded[] = {SIGHUP,  SIGINT,   SIGQUIT, SIGTERM,  SIGUSR1,
-                              SIGUSR2, SIGCONT,  SIGALRM, SIGVTALRM, SIGPROF,
-                              SIGTSTP, SIGWINCH, SIGIO,   SIGURG,   SIGPWR};
-
-struct Signals {
-  sigset_t original_mask;
-  struct sigaction original_pipe;
-  struct sigaction original_child;
-  sigset_t waited;
-};
 
 struct Launch {
   CaptureOptions options;
@@ -86,11 +79,12 @@ Status check_hook_file(const std::string& path) {
   TELLER_TRY(const std::string text, read_file(path, "hook file", 16u << 20));
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_object() && json.value("format", Json()) == "teller.hooks") return {};
-  return Error{ErrorCode::kCorrupt,
-               "reading hook file " + path +
-                   (json.is_discarded() ? ": it is not JSON"
-                                        : ": it is not a hook file (no \"format\": \"teller.hooks\")"),
-               "see docs/hooks.md"};
+  return Error{
+      ErrorCode::kCorrupt,
+      "reading hook file " + path +
+          (json.is_discarded() ? ": it is not JSON"
+                               : ": it is not a hook file (no \"format\": \"teller.hooks\")"),
+      "see docs/hooks.md"};
 }
 
 // Files become absolute: the program may run elsewhere, and so does the recorder.
@@ -138,79 +132,10 @@ void describe(const Launch& launch, RunFolder& run, const std::vector<std::strin
   manifest["clock"] = {
       {"unit", "ns"}, {"base", "CLOCK_MONOTONIC"}, {"unix_offset_ns", unix_ns - now}};
   manifest["host"] = {{"name", host.nodename}, {"kernel", host.release}, {"machine", host.machine}};
-  manifest["trace"] = {{"flush_period_ms", kFlushPeriodMs},
-                       {"max_bytes", launch.options.max_bytes},
-                       {"duration_s", launch.options.duration_s},
-                       {"hooks", launch.options.hook_files},
-                       {"logs", launch.options.log_files},
-                       {"notes", launch.environment.notes}};
-}
-
-void take_signals(Signals* signals) {
-  sigemptyset(&signals->waited);
-  for (const int number : kForwarded) sigaddset(&signals->waited, number);
-  sigaddset(&signals->waited, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &signals->waited, &signals->original_mask);
-  struct sigaction action {};
-  action.sa_handler = SIG_IGN;  // our last lines may find no reader
-  sigaction(SIGPIPE, &action, &signals->original_pipe);
-  action.sa_handler = SIG_DFL;  // an ignored SIGCHLD would take the exit status from us
-  sigaction(SIGCHLD, &action, &signals->original_child);
-}
-
-std::vector<char*> pointers(std::vector<std::string>& items) {
-  std::vector<char*> list;
-  for (std::string& item : items) list.push_back(item.data());
-  list.push_back(nullptr);
-  return list;
-}
-
-// In the child: becomes the program. Only returns errno, if that failed.
-int become_program(Launch& launch) {
-  for (const Channel& channel : launch.channels) {
-    if (channel.serves_stdout) dup2(channel.target_end, 1);
-    if (channel.serves_stderr) dup2(channel.target_end, 2);
-  }
-  sigaction(SIGPIPE, &launch.signals.original_pipe, nullptr);
-  sigaction(SIGCHLD, &launch.signals.original_child, nullptr);
-  sigprocmask(SIG_SETMASK, &launch.signals.original_mask, nullptr);
-  std::vector<char*> argv = pointers(launch.options.argv);
-  std::vector<char*> variables = pointers(launch.environment.variables);
-  execve(launch.program.path.c_str(), argv.data(), variables.data());
-  if (errno != ENOEXEC) return errno;
-  // A script without #!, which shells run with sh.
-  std::vector<char*> script{const_cast<char*>("sh"), launch.program.path.data()};
-  script.insert(script.end(), argv.begin() + 1, argv.end());
-  execve("/bin/sh", script.data(), variables.data());
-  return errno;
-}
-
-// Starts the program; its pid, or -errno if it could not be executed.
-int start_program(Launch& launch) {
-  int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return -errno;
-  const pid_t pid = fork();
-  if (pid < 0) return -errno;
-  if (pid == 0) {
-    const int error = become_program(launch);
-    if (write(report[1], &error, sizeof error) < 0) _exit(kExitTellerFailed);
-    _exit(kExitNotExecutable);
-  }
-  close(report[1]);
-  for (const Channel& channel : launch.channels) {
-    close(channel.target_end);
-    close(channel.our_end);
-    close(channel.destination);
-  }
-  int error = 0;
-  ssize_t count = 0;
-  do {
-    count = read(report[0], &error, sizeof error);
-  } while (count < 0 && errno == EINTR);
-  close(report[0]);
-  if (count != static_cast<ssize_t>(sizeof error)) return pid;
-  waitpid(pid, nullptr, 0);
-  return -error;
+  manifest["trace"] = {
+      {"flush_period_ms", kFlushPeriodMs},       {"max_bytes", launch.options.max_bytes},
+      {"duration_s", launch.options.duration_s}, {"hooks", launch.options.hook_files},
+      {"logs", launch.options.log_files},        {"notes", launch.environment.notes}};
 }
 
 // Starts the recorder; "" or why it cannot record.
@@ -237,8 +162,8 @@ std::string start_recorder(Launch& launch, RunFolder run) {
   return message.kind == Message::kReady ? "" : text;
 }
 
-// Stops with the program, as a shell's job does. With the default action, because the kernel then knows when there is
-// no shell that could continue us.
+// Stops with the program, as a shell's job does. With the default action, because the kernel then
+// knows when there is no shell that could continue us.
 void stop_with_program(const Signals& signals) {
   sigset_t stop;
   sigemptyset(&stop);
@@ -248,26 +173,44 @@ void stop_with_program(const Signals& signals) {
   sigprocmask(SIG_BLOCK, &signals.waited, nullptr);
 }
 
-void handle_signal(const Launch& launch, pid_t program, const siginfo_t& info) {
+void handle_signal(const Launch& launch, pid_t program, const signalfd_siginfo& info) {
   // What the terminal sends goes to the whole process group: the program has it already.
-  const bool from_kernel = info.si_code == SI_KERNEL;
-  if (info.si_signo == SIGWINCH) {
+  const bool from_kernel = info.ssi_code == SI_KERNEL;
+  if (static_cast<int>(info.ssi_signo) == SIGWINCH) {
     send_message(launch.control, {Message::kResized, 0, 0});
     return;
   }
-  if (!from_kernel) kill(program, info.si_signo);
-  if (info.si_signo == SIGTSTP) stop_with_program(launch.signals);
+  if (!from_kernel) kill(program, static_cast<int>(info.ssi_signo));
+  if (static_cast<int>(info.ssi_signo) == SIGTSTP) stop_with_program(launch.signals);
+}
+
+// Reads what the recorder says while the program runs. False if it is gone.
+bool listen_to_recorder(const Launch& launch, OutputKeeper& keeper) {
+  Message message;
+  std::string text;
+  while (receive_message(launch.control, &message, &text, false)) {
+    if (message.kind == Message::kChannelEnded)
+      keeper.forget(static_cast<std::size_t>(message.pid));
+  }
+  return errno == EAGAIN;
 }
 
 // Returns the program's wait status.
-int wait_for_program(const Launch& launch, pid_t program) {
+int wait_for_program(Launch& launch, pid_t program, OutputKeeper& keeper) {
+  const int signals = signalfd(-1, &launch.signals.waited, SFD_CLOEXEC | SFD_NONBLOCK);
   for (;;) {
     int status = 0;
-    const pid_t ended = waitpid(program, &status, WNOHANG);
-    if (ended == program) return status;
-    siginfo_t info{};
-    if (sigwaitinfo(&launch.signals.waited, &info) < 0) continue;
-    if (info.si_signo != SIGCHLD) handle_signal(launch, program, info);
+    if (waitpid(program, &status, WNOHANG) == program) return status;
+    pollfd watched[2] = {{signals, POLLIN, 0}, {launch.control, POLLIN, 0}};
+    poll(watched, 2, -1);
+    signalfd_siginfo info{};
+    while (read(signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+      if (info.ssi_signo != SIGCHLD) handle_signal(launch, program, info);
+    }
+    if (launch.control < 0 || listen_to_recorder(launch, keeper)) continue;
+    close(launch.control);
+    launch.control = -1;  // poll() ignores it
+    keeper.take_over();
   }
 }
 
@@ -292,12 +235,13 @@ void print_last_lines(const Launch& launch, int status) {
   Message message;
   std::string text;
   send_message(launch.control, {Message::kExited, 0, status});
-  while (receive_message(launch.control, &message, &text, true)) {
+  while (launch.control >= 0 && receive_message(launch.control, &message, &text, true)) {
     if (message.kind == Message::kDone) break;
   }
   if (message.kind != Message::kDone) {
-    text = "teller: the recorder has ended before the program; the run " + launch.options.output +
-           " holds what it had written\n";
+    text = "teller: the recorder died before the program ended, which was not affected; the run " +
+           launch.options.output + " holds what was written up to " +
+           std::to_string(kFlushPeriodMs) + " ms (the flush period) before\n";
   }
   if (!launch.options.quiet) std::fputs(text.c_str(), stderr);
 }
@@ -364,15 +308,22 @@ int record(Launch& launch) {
     remove_socket(launch);
     return fail({ErrorCode::kIo, refusal, ""}, kExitTellerFailed);
   }
-  const int program = start_program(launch);
+  const int program =
+      start_program(StartRequest{launch.program.path, launch.options.argv,
+                                 launch.environment.variables, launch.channels, launch.signals});
   if (program < 0) {
     close(launch.control);
-    return fail({ErrorCode::kIo,
-                 "running " + launch.options.argv[0] + ": " + std::strerror(-program), ""},
-                program == -ENOENT ? kExitNotFound : kExitNotExecutable);
+    return fail(
+        {ErrorCode::kIo, "running " + launch.options.argv[0] + ": " + std::strerror(-program), ""},
+        program == -ENOENT ? kExitNotFound : kExitNotExecutable);
   }
   send_message(launch.control, {Message::kStarted, program, 0});
-  const int status = wait_for_program(launch, program);
+  // The reader of our output shall see its end when the program closes it, not when we end.
+  const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  dup2(null, 1);
+  OutputKeeper keeper(launch.channels);
+  const int status = wait_for_program(launch, program, keeper);
+  keeper.drain();
   print_last_lines(launch, status);
   return end_like(status, launch.signals);
 }
@@ -380,6 +331,7 @@ int record(Launch& launch) {
 }  // namespace
 
 int capture(const CaptureOptions& options) {
+  fill_closed_streams();
   Launch launch;
   launch.options = options;
   launch.program = find_program(options.argv[0], std::getenv("PATH"));

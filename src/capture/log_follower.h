@@ -10,7 +10,8 @@ namespace teller::capture {
 
 class LogFollower {
  public:
-  // What the file holds now is not ours: following starts at its end. A file that appears later is read from its start.
+  // What the file holds now is not ours: following starts at its end. A file that appears later is
+  // read from its start.
   explicit LogFollower(std::string path);
   ~LogFollower();
   LogFollower(LogFollower&& other) noexcept;

@@ -70,29 +70,32 @@ bool append_json_string(std::string& out, std::string_view text) {
 LogLines::LogLines(std::string stream, std::int64_t pid) : stream_(std::move(stream)), pid_(pid) {}
 
 void LogLines::add(std::int64_t time_ns, std::string_view bytes, std::string& out) {
-  if (after_return_ && !bytes.empty() && bytes[0] == '\n') bytes.remove_prefix(1);
-  if (!bytes.empty()) after_return_ = false;
   while (!bytes.empty()) {
+    if (after_return_) {
+      after_return_ = false;
+      const bool is_pair = bytes[0] == '\n';
+      // A lone \r at the start of a line is a progress bar going back, not an empty line.
+      if (is_pair || !partial_.empty()) end_line(time_ns, out);
+      if (is_pair) bytes.remove_prefix(1);
+      continue;
+    }
     const std::size_t end = bytes.find_first_of("\r\n");
     take(time_ns, bytes.substr(0, end), out);
     if (end == std::string_view::npos) return;
-    const bool is_return = bytes[end] == '\r';
+    after_return_ = bytes[end] == '\r';
+    if (!after_return_) end_line(time_ns, out);
     bytes.remove_prefix(end + 1);
-    const bool is_pair = is_return && !bytes.empty() && bytes[0] == '\n';
-    if (is_pair) bytes.remove_prefix(1);
-    after_return_ = is_return && bytes.empty() && !is_pair;
-    // A lone \r at the start of a line is a progress bar going back, not an empty line.
-    if (is_return && !is_pair && partial_.empty() && !after_return_) continue;
-    if (partial_.empty()) partial_ns_ = time_ns;
-    emit(partial_, true, out);
-    partial_.clear();
   }
 }
 
-void LogLines::finish(std::string& out) {
-  if (partial_.empty()) return;
+void LogLines::end_line(std::int64_t time_ns, std::string& out) {
+  if (partial_.empty()) partial_ns_ = time_ns;
   emit(partial_, true, out);
   partial_.clear();
+}
+
+void LogLines::finish(std::string& out) {
+  if (!partial_.empty()) end_line(partial_ns_, out);
 }
 
 // Adds a part of a line that has no end in it.

@@ -2,10 +2,12 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -48,7 +50,8 @@ struct Stat {
   std::string comm;
 };
 
-// /proc/<pid>/stat: "pid (comm) state ppid … (22nd field) starttime"; comm may hold blanks and parentheses.
+// /proc/<pid>/stat: "pid (comm) state ppid … (22nd field) starttime"; comm may hold blanks and
+// parentheses.
 std::optional<Stat> read_stat(std::int64_t pid) {
   const std::string text = read_proc(pid, "stat");
   const std::size_t open_mark = text.find('(');
@@ -119,6 +122,7 @@ void ProcessTable::add(ProcessInfo process) {
 }
 
 void ProcessTable::add_root(std::int64_t pid, std::vector<std::string> argv) {
+  if (alive_.contains(pid)) return;  // it announced itself before the launcher did
   ProcessInfo process;
   process.pid = pid;
   process.ppid = getpid();
@@ -129,6 +133,14 @@ void ProcessTable::add_root(std::int64_t pid, std::vector<std::string> argv) {
 }
 
 void ProcessTable::add_traced(std::int64_t pid, std::int64_t ppid) {
+  const auto gone = std::find_if(processes_.rbegin(), processes_.rend(),
+                                 [&](const ProcessInfo& process) { return process.pid == pid; });
+  const bool just_ended = !alive_.contains(pid) && gone != processes_.rend();
+  if (just_ended && kill(static_cast<pid_t>(pid), 0) != 0) {
+    gone->library = true;  // its greeting was read after its end
+    changed_ = true;
+    return;
+  }
   if (!alive_.contains(pid)) {
     ProcessInfo process;
     process.pid = pid;
@@ -223,7 +235,9 @@ std::vector<std::string> ProcessTable::argv_of(std::int64_t pid) const {
   return found == alive_.end() ? std::vector<std::string>{} : processes_[found->second].argv;
 }
 
-bool ProcessTable::take_changed() { return std::exchange(changed_, false); }
+bool ProcessTable::take_changed() {
+  return std::exchange(changed_, false);
+}
 
 std::string ProcessTable::to_jsonl() const {
   std::string text;

@@ -20,7 +20,8 @@ struct Parts {
   std::string python_hooks;  // folder with sitecustomize.py, "" if not found
 };
 
-// Finds the native library and the Python hooks beside the executable (build tree or installed), or under TELLER_ROOT.
+// Finds the native library and the Python hooks beside the executable (build tree or installed), or
+// under TELLER_ROOT.
 Parts find_parts();
 
 }  // namespace teller::capture

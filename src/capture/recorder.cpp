@@ -5,27 +5,20 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
-#include <cstring>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/file.h"
-#include "capture/arena_reader.h"
-#include "capture/event_converter.h"
-#include "capture/forwarder.h"
-#include "capture/log_follower.h"
-#include "capture/log_lines.h"
+#include "capture/log_collector.h"
 #include "capture/process_table.h"
 #include "capture/run_writer.h"
 #include "capture/summary.h"
+#include "capture/traced_processes.h"
 
 namespace teller::capture {
 
@@ -42,24 +35,6 @@ constexpr std::int64_t kFlushPeriodNs = kFlushPeriodMs * kMillisecond;
 // How long the launcher waits for output that a slow reader has not taken yet.
 constexpr std::int64_t kDrainLimitNs = 2000 * kMillisecond;
 
-// One process that announced itself.
-struct Traced {
-  std::int64_t pid = 0;
-  int pidfd = -1;
-  std::unique_ptr<ArenaReader> arena;
-  std::unique_ptr<EventConverter> converter;
-};
-
-struct Output {
-  std::unique_ptr<Forwarder> forwarder;
-  LogLines lines;
-};
-
-struct Followed {
-  LogFollower file;
-  LogLines lines;
-};
-
 class Recorder {
  public:
   Recorder(const CaptureOptions& options, RecorderSetup setup, RunWriter writer)
@@ -67,41 +42,39 @@ class Recorder {
         setup_(std::move(setup)),
         writer_(std::move(writer)),
         table_(setup_.socket_path),
+        traced_(writer_, table_),
+        logs_(setup_.channels, options.log_files),
         begin_ns_(monotonic_ns()) {}
 
   void run();
 
  private:
-  void start_outputs();
-  void wait(int timeout_ms);
+  void wait(int timeout_ms) const;
   void handle_messages();
-  void accept_processes();
-  void take_over(int arena_fd, const ring::Hello& hello, std::int64_t pid);
-  void open_converter(Traced& traced, const ring::Hello& hello);
-  std::uint64_t drain_all();
-  void finish_ended(bool all);
-  void finish(Traced& traced);
-  void collect_logs();
-  void write_lines(LogLines& lines, std::int64_t time_ns, std::string_view bytes);
+  void on_started(std::int64_t pid);
+  void on_exited(int wait_status);
+  void on_resized() const;
+  void tell_ended_channels();
+  void watch_without_launcher(std::int64_t now);
+  int step(std::int64_t now);
   void sample_and_flush(std::int64_t now);
+  void flush();
   void check_limits(std::int64_t now);
+  // Ends the capture if `status` is an error.
+  void check(const Status& status);
+  void stop_at_limit(const std::string& reason);
   void stop_capture(const std::string& reason, bool failed);
-  bool outputs_ended() const;
-  bool outputs_drained(std::int64_t now) const;
+  bool done(std::int64_t now);
+  RunTotals totals() const;
   void report(bool going_on);
-  void flush_all();
-  void add_counts(const EventConverter& converter, const ArenaReader* arena, RunTotals* totals);
-  RunTotals totals();
   void end();
 
   const CaptureOptions& options_;
   RecorderSetup setup_;
   RunWriter writer_;
   ProcessTable table_;
-  std::vector<Output> outputs_;
-  std::vector<Followed> followed_;
-  std::vector<Traced> traced_;
-  RunTotals finished_;  // of processes whose files are closed
+  TracedProcesses traced_;
+  LogCollector logs_;
   std::int64_t begin_ns_;
   std::int64_t target_pid_ = 0;
   int target_pidfd_ = -1;
@@ -111,22 +84,12 @@ class Recorder {
   bool reported_ = false;
   std::int64_t next_sample_ns_ = 0;
   std::int64_t next_flush_ns_ = 0;
-  std::uint64_t finished_bytes_ = 0;
 };
 
-void Recorder::start_outputs() {
-  for (const Channel& channel : setup_.channels) {
-    outputs_.push_back({std::make_unique<Forwarder>(channel), LogLines(channel.stream, 0)});
-  }
-  for (const std::string& path : options_.log_files) {
-    followed_.push_back({LogFollower(path), LogLines(path, 0)});
-  }
-}
-
-void Recorder::wait(int timeout_ms) {
-  std::vector<pollfd> watched{{setup_.listener, POLLIN, 0}};
-  if (setup_.control >= 0) watched.push_back({setup_.control, POLLIN, 0});
-  poll(watched.data(), watched.size(), timeout_ms);
+void Recorder::wait(int timeout_ms) const {
+  // A control socket of -1 is ignored by poll().
+  pollfd watched[2] = {{setup_.listener, POLLIN, 0}, {setup_.control, POLLIN, 0}};
+  poll(watched, 2, timeout_ms);
 }
 
 void Recorder::handle_messages() {
@@ -139,211 +102,65 @@ void Recorder::handle_messages() {
       setup_.control = -1;
       return;
     }
-    if (message.kind == Message::kStarted) {
-      target_pid_ = message.pid;
-      target_pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, message.pid, 0));
-      table_.add_root(message.pid, options_.argv);
-      for (Output& output : outputs_) output.lines.set_pid(message.pid);
-      for (Followed& followed : followed_) followed.lines.set_pid(message.pid);
-      writer_.manifest()["target"]["pid"] = message.pid;
-    } else if (message.kind == Message::kExited) {
-      target_exited_ = true;
-      exit_ns_ = monotonic_ns();
-      wait_status_ = message.wait_status;
-      table_.set_ended(target_pid_, wait_status_);
-      Json& target = writer_.manifest()["target"];
-      target["exit_code"] = WIFEXITED(wait_status_) ? Json(WEXITSTATUS(wait_status_)) : Json();
-      target["signal"] = WIFSIGNALED(wait_status_) ? Json(WTERMSIG(wait_status_)) : Json();
-      target["end"] = exit_ns_;
-    } else if (message.kind == Message::kResized) {
-      for (const Output& output : outputs_) {
-        if (!output.forwarder->ended()) copy_window_size(output.forwarder->channel());
-      }
-      // The program had its SIGWINCH before its terminal had the new size.
-      if (target_pid_ > 0 && !target_exited_) kill(static_cast<pid_t>(target_pid_), SIGWINCH);
-    }
+    if (message.kind == Message::kStarted) on_started(message.pid);
+    if (message.kind == Message::kExited) on_exited(message.wait_status);
+    if (message.kind == Message::kResized) on_resized();
   }
 }
 
-// Receives a Hello and the descriptor beside it; -1 if it is not one.
-int receive_hello(int connection, ring::Hello* hello) {
-  iovec part{hello, sizeof *hello};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  const ssize_t count = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
-  const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return -1;
-  int fd = -1;
-  std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
-  if (count == static_cast<ssize_t>(sizeof *hello) && hello->magic == ring::kArenaMagic) return fd;
-  close(fd);
-  return -1;
+void Recorder::on_started(std::int64_t pid) {
+  target_pid_ = pid;
+  target_pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
+  table_.add_root(pid, options_.argv);
+  logs_.set_pid(pid);
+  writer_.manifest()["target"]["pid"] = pid;
 }
 
-void Recorder::accept_processes() {
-  for (;;) {
-    const int connection = accept4(setup_.listener, nullptr, nullptr, SOCK_CLOEXEC);
-    if (connection < 0) return;
-    const timeval patience{0, 100000};
-    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    ucred sender{};
-    socklen_t size = sizeof sender;
-    getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &sender, &size);
-    ring::Hello hello{};
-    const int fd = receive_hello(connection, &hello);
-    if (fd >= 0) {
-      // The kernel's word for who it is: in a pid namespace the process itself knows another number.
-      take_over(fd, hello, sender.pid > 0 ? sender.pid : hello.pid);
-      close(fd);
-    } else {
-      ++finished_.refused_processes;
-    }
-    close(connection);
+void Recorder::on_exited(int wait_status) {
+  target_exited_ = true;
+  exit_ns_ = monotonic_ns();
+  wait_status_ = wait_status;
+  table_.set_ended(target_pid_, wait_status);
+  Json& target = writer_.manifest()["target"];
+  target["exit_code"] = WIFEXITED(wait_status) ? Json(WEXITSTATUS(wait_status)) : Json();
+  target["signal"] = WIFSIGNALED(wait_status) ? Json(WTERMSIG(wait_status)) : Json();
+  target["end"] = exit_ns_;
+}
+
+void Recorder::on_resized() const {
+  logs_.resize();
+  // The program had its SIGWINCH before its terminal had the new size.
+  if (target_pid_ > 0 && !target_exited_) kill(static_cast<pid_t>(target_pid_), SIGWINCH);
+}
+
+void Recorder::tell_ended_channels() {
+  for (const std::size_t index : logs_.take_ended()) {
+    send_message(setup_.control, {Message::kChannelEnded, static_cast<int>(index), 0});
   }
 }
 
-void Recorder::take_over(int arena_fd, const ring::Hello& hello, std::int64_t pid) {
-  auto arena = ArenaReader::map(arena_fd);
-  if (!arena) {
-    ++finished_.refused_processes;
-    return;
-  }
-  // The same process again: it has called exec, and its former memory is done with.
-  for (Traced& former : traced_) {
-    if (former.pid == pid) finish(former);
-  }
-  std::erase_if(traced_, [](const Traced& item) { return item.arena == nullptr; });
-  Traced traced;
-  traced.pid = pid;
-  traced.pidfd = static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
-  traced.arena = std::make_unique<ArenaReader>(std::move(*arena));
-  table_.add_traced(pid, hello.ppid);
-  if (writer_.stopped()) {
-    traced.arena->stop();
-  } else {
-    open_converter(traced, hello);
-  }
-  ++finished_.traced_processes;
-  traced_.push_back(std::move(traced));
+void Recorder::check(const Status& status) {
+  if (!status) stop_capture(status.error().message, true);
 }
 
-void Recorder::open_converter(Traced& traced, const ring::Hello& hello) {
-  timespec real{};
-  const std::int64_t now = monotonic_ns();
-  clock_gettime(CLOCK_REALTIME, &real);
-  const std::int64_t unix_ns = static_cast<std::int64_t>(real.tv_sec) * 1000000000 + real.tv_nsec;
-  Json meta;
-  meta["dialect"] = "capture";
-  meta["source"] = "capture";
-  meta["pid"] = traced.pid;
-  meta["ppid"] = hello.ppid;
-  meta["clock"] = {{"base", "CLOCK_MONOTONIC"}, {"unix_offset_ns", unix_ns - now}};
-  // In a time namespace, or under a library that fakes time, the process's clock is not ours.
-  const std::int64_t skew = static_cast<std::int64_t>(hello.monotonic_ns) - now;
-  if (skew > 1000 * kMillisecond || skew < -10000 * kMillisecond) meta["clock"]["skew_ns"] = skew;
-  meta["argv"] = table_.argv_of(traced.pid);
-  if (hello.pid != traced.pid) meta["namespace_pid"] = hello.pid;
-  auto file = EventFileWriter::create(
-      writer_.next_event_file(traced.pid),
-      meta.dump(-1, ' ', false, Json::error_handler_t::replace));
-  if (!file) return stop_capture(file.error().message, true);
-  writer_.keep_event_file();
-  traced.converter = std::make_unique<EventConverter>(std::move(*file), traced.pid);
-}
-
-// Returns the bytes of the fullest ring.
-std::uint64_t Recorder::drain_all() {
-  std::uint64_t fullest = 0;
-  for (Traced& traced : traced_) {
-    if (traced.converter == nullptr || writer_.stopped()) continue;
-    fullest = std::max(fullest, traced.arena->drain(*traced.converter));
-    if (!traced.converter->status()) {
-      stop_capture(traced.converter->status().error().message, true);
-    }
-  }
-  return fullest;
-}
-
-bool has_ended(int pidfd, std::int64_t pid) {
-  if (pidfd < 0) return kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
-  pollfd watched{pidfd, POLLIN, 0};
-  return poll(&watched, 1, 0) > 0;
-}
-
-void Recorder::finish_ended(bool all) {
-  for (Traced& traced : traced_) {
-    if (!all && !has_ended(traced.pidfd, traced.pid)) continue;
-    if (!all && traced.pid != target_pid_) table_.set_ended(traced.pid, -1);
-    finish(traced);
-  }
-  std::erase_if(traced_, [](const Traced& item) { return item.arena == nullptr; });
-}
-
-void Recorder::add_counts(const EventConverter& converter, const ArenaReader* arena,
-                          RunTotals* totals) {
-  const ConversionCounts& counts = converter.counts();
-  totals->events += counts.records;
-  totals->ranges += counts.ranges;
-  totals->step_records += counts.step_records;
-  totals->invalid += counts.invalid;
-  totals->bad_step_records += counts.bad_step_records;
-  const ArenaLosses losses = arena->losses();
-  totals->dropped += losses.dropped;
-  totals->dropped_ranges += losses.dropped_ranges;
-  totals->cut += losses.cut;
-  totals->without_ring += losses.without_ring;
-  totals->definitions_lost += losses.definitions;
-  totals->device_dropped += losses.device_dropped;
-  totals->corrupt += losses.corrupt;
-}
-
-void Recorder::finish(Traced& traced) {
-  if (traced.converter != nullptr) {
-    if (!writer_.stopped()) {
-      traced.arena->drain(*traced.converter);
-      traced.arena->report_open_calls(*traced.converter);
-      const Status closed = traced.converter->finish(traced.arena->losses());
-      if (!closed) stop_capture(closed.error().message, true);
-    }
-    add_counts(*traced.converter, traced.arena.get(), &finished_);
-    finished_bytes_ += traced.converter->bytes_written();
-  }
-  if (traced.pidfd >= 0) close(traced.pidfd);
-  traced.converter.reset();
-  traced.arena.reset();
-}
-
-void Recorder::write_lines(LogLines& lines, std::int64_t time_ns, std::string_view bytes) {
-  std::string out;
-  lines.add(time_ns, bytes, out);
-  writer_.append_log(out);
-}
-
-void Recorder::collect_logs() {
-  for (Output& output : outputs_) {
-    for (const Chunk& chunk : output.forwarder->take()) {
-      if (!writer_.stopped()) write_lines(output.lines, chunk.time_ns, chunk.bytes);
-    }
-  }
+// The program goes on, and so does its output; nothing more is kept.
+void Recorder::stop_capture(const std::string& reason, bool failed) {
   if (writer_.stopped()) return;
-  for (Followed& followed : followed_) {
-    std::string bytes;
-    followed.file.read(bytes);
-    if (!bytes.empty()) write_lines(followed.lines, monotonic_ns(), bytes);
-  }
+  writer_.stop(reason, failed);
+  traced_.stop();
+  logs_.stop_keeping();
 }
 
-void Recorder::flush_all() {
+// No error: what is in hand is closed properly.
+void Recorder::stop_at_limit(const std::string& reason) {
+  logs_.collect(writer_);
+  check(traced_.close_files());
+  stop_capture(reason, false);
+}
+
+void Recorder::flush() {
   if (writer_.stopped()) return;
-  for (Traced& traced : traced_) {
-    if (traced.converter == nullptr) continue;
-    const Status flushed = traced.converter->flush();
-    if (!flushed) return stop_capture(flushed.error().message, true);
-  }
+  check(traced_.flush());
   if (table_.take_changed()) writer_.write_processes(table_.to_jsonl());
 }
 
@@ -353,65 +170,32 @@ void Recorder::sample_and_flush(std::int64_t now) {
     next_sample_ns_ = now + kSamplePeriodNs;
   }
   if (now < next_flush_ns_) return;
-  flush_all();
+  flush();
   next_flush_ns_ = now + kFlushPeriodNs;
 }
 
 void Recorder::check_limits(std::int64_t now) {
   if (writer_.stopped()) return;
-  if (options_.duration_s > 0 &&
-      static_cast<double>(now - begin_ns_) > options_.duration_s * 1e9) {
-    stop_capture("the time of --duration has passed", false);
+  if (options_.duration_s > 0 && static_cast<double>(now - begin_ns_) > options_.duration_s * 1e9) {
+    return stop_at_limit("the time of --duration has passed");
   }
   if (options_.max_bytes == 0) return;
-  std::uint64_t bytes = finished_bytes_ + writer_.log_bytes();
-  for (const Traced& traced : traced_) {
-    if (traced.converter != nullptr) bytes += traced.converter->bytes_written();
+  if (traced_.bytes_written() + writer_.log_bytes() >= options_.max_bytes) {
+    stop_at_limit("the size of --max-size is reached");
   }
-  if (bytes >= options_.max_bytes) stop_capture("the size of --max-size is reached", false);
 }
 
-// The program goes on, and so does its output; nothing more is kept.
-void Recorder::stop_capture(const std::string& reason, bool failed) {
-  if (writer_.stopped()) return;
-  if (!failed) {
-    // A limit, not an error: what is in hand is still closed properly.
-    for (Traced& traced : traced_) {
-      if (traced.converter == nullptr) continue;
-      traced.arena->drain(*traced.converter);
-      const Status closed = traced.converter->finish(traced.arena->losses());
-      if (!closed) return stop_capture(closed.error().message, true);
-    }
-  }
-  writer_.stop(reason, failed);
-  for (Traced& traced : traced_) traced.arena->stop();
-  for (Output& output : outputs_) output.forwarder->stop_keeping();
+// Without a launcher nobody tells that the program has ended, or how.
+void Recorder::watch_without_launcher(std::int64_t now) {
+  if (setup_.control >= 0 || target_exited_) return;
+  target_exited_ = target_pid_ == 0 || has_ended(target_pidfd_, target_pid_);
+  exit_ns_ = now;
 }
 
-bool Recorder::outputs_ended() const {
-  return std::all_of(outputs_.begin(), outputs_.end(),
-                     [](const Output& output) { return output.forwarder->ended(); });
-}
-
-// Whether all that the program itself wrote has been passed on.
-bool Recorder::outputs_drained(std::int64_t now) const {
-  if (now - exit_ns_ > kDrainLimitNs) return true;
-  return std::all_of(outputs_.begin(), outputs_.end(), [&](const Output& output) {
-    return output.forwarder->ended() || output.forwarder->last_idle_ns() > exit_ns_;
-  });
-}
-
-RunTotals Recorder::totals() {
-  RunTotals totals = finished_;
-  for (const Traced& traced : traced_) {
-    if (traced.converter != nullptr) add_counts(*traced.converter, traced.arena.get(), &totals);
-  }
-  for (const Output& output : outputs_) {
-    totals.log_lines += output.lines.lines();
-    totals.log_bytes_unkept += output.forwarder->unkept_bytes();
-    totals.output_bytes_unforwarded += output.forwarder->unforwarded_bytes();
-  }
-  for (const Followed& followed : followed_) totals.log_lines += followed.lines.lines();
+RunTotals Recorder::totals() const {
+  RunTotals totals;
+  traced_.add_counts(&totals);
+  logs_.add_counts(&totals);
   totals.processes = table_.size();
   return totals;
 }
@@ -434,59 +218,60 @@ void Recorder::report(bool going_on) {
   send_message(setup_.control, {Message::kDone, 0, 0}, text);
 }
 
+// Whether everything that belongs to the run has ended. If only the program has, the launcher may
+// end.
+bool Recorder::done(std::int64_t now) {
+  if (!target_exited_) return false;
+  check(traced_.accept(setup_.listener));
+  if (logs_.ended() && traced_.empty()) return true;
+  const bool drained = now - exit_ns_ > kDrainLimitNs || logs_.drained(exit_ns_);
+  if (!reported_ && setup_.control >= 0 && drained) {
+    table_.sample();
+    logs_.collect(writer_);
+    flush();
+    report(true);
+  }
+  return false;
+}
+
+// One round; returns how long to wait until the next.
+int Recorder::step(std::int64_t now) {
+  handle_messages();
+  check(traced_.accept(setup_.listener));
+  std::uint64_t fullest = 0;
+  if (!writer_.stopped()) check(traced_.drain(&fullest));
+  check(traced_.finish_ended(false));
+  logs_.collect(writer_);
+  sample_and_flush(now);
+  check_limits(now);
+  tell_ended_channels();
+  watch_without_launcher(now);
+  return fullest > kBusyBytes ? kBusyTickMs : kIdleTickMs;
+}
+
 void Recorder::end() {
-  drain_all();
-  finish_ended(true);
-  collect_logs();
-  for (Output& output : outputs_) {
-    std::string last;
-    output.lines.finish(last);
-    writer_.append_log(last);
-  }
-  for (Followed& followed : followed_) {
-    std::string last;
-    followed.lines.finish(last);
-    writer_.append_log(last);
-  }
+  check(traced_.finish_ended(true));
+  logs_.collect(writer_);
+  logs_.finish(writer_);
   table_.sample();
   if (table_.take_changed()) writer_.write_processes(table_.to_jsonl());
   report(false);
-  outputs_.clear();
 }
 
 void Recorder::run() {
-  start_outputs();
   send_message(setup_.control, {Message::kReady, 0, 0});
-  for (int tick = kIdleTickMs;;) {
+  int tick = kIdleTickMs;
+  std::int64_t now = 0;
+  do {
     wait(tick);
-    const std::int64_t now = monotonic_ns();
-    handle_messages();
-    accept_processes();
-    tick = drain_all() > kBusyBytes ? kBusyTickMs : kIdleTickMs;
-    finish_ended(false);
-    collect_logs();
-    sample_and_flush(now);
-    check_limits(now);
-    if (setup_.control < 0 && !target_exited_) {
-      // Without a launcher nobody tells the exit status.
-      if (target_pid_ == 0) break;
-      target_exited_ = has_ended(target_pidfd_, target_pid_);
-      exit_ns_ = now;
-    }
-    if (!target_exited_) continue;
-    accept_processes();
-    if (outputs_ended() && traced_.empty()) break;
-    if (!reported_ && outputs_drained(now)) {
-      table_.sample();
-      collect_logs();
-      flush_all();
-      report(true);
-    }
-  }
+    now = monotonic_ns();
+    tick = step(now);
+  } while (!done(now));
   end();
 }
 
-// Nothing that was meant for the program may stop the recorder, and it holds none of the program's descriptors.
+// Nothing that was meant for the program may stop the recorder, and it holds none of the program's
+// descriptors.
 void detach() {
   setsid();
   prctl(PR_SET_NAME, "teller-recorder");
@@ -513,28 +298,6 @@ void remove_socket(const std::string& path) {
 }
 
 }  // namespace
-
-bool send_message(int socket, const Message& message, const std::string& text) {
-  std::string packet(reinterpret_cast<const char*>(&message), sizeof message);
-  packet += text.substr(0, 8192);
-  return send(socket, packet.data(), packet.size(), MSG_NOSIGNAL) ==
-         static_cast<ssize_t>(packet.size());
-}
-
-bool receive_message(int socket, Message* message, std::string* text, bool wait) {
-  char packet[16384];
-  ssize_t count = 0;
-  do {
-    count = recv(socket, packet, sizeof packet, wait ? 0 : MSG_DONTWAIT);
-  } while (count < 0 && errno == EINTR);
-  if (count < static_cast<ssize_t>(sizeof *message)) {
-    if (count >= 0) errno = 0;
-    return false;
-  }
-  std::memcpy(message, packet, sizeof *message);
-  text->assign(packet + sizeof *message, static_cast<std::size_t>(count) - sizeof *message);
-  return true;
-}
 
 void run_recorder(const CaptureOptions& options, RecorderSetup setup, RunFolder run) {
   detach();

@@ -67,8 +67,7 @@ Result<RunWriter> RunWriter::create(RunFolder run) {
   const std::string events = writer.run_.file("events");
   if (mkdir(events.c_str(), 0777) != 0) return errno_error("creating " + events, errno);
   const std::string logs = writer.run_.file("logs.jsonl");
-  writer.log_fd_ =
-      open(logs.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+  writer.log_fd_ = open(logs.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
   if (writer.log_fd_ < 0) return errno_error("creating " + logs, errno);
   TELLER_CHECK_OK(reserve_space(writer.run_.file(kReserve)));
   return writer;
@@ -119,7 +118,7 @@ Status RunWriter::publish(const RunTotals& totals) {
   events.made_by = "trace";
   events.files = event_files_;
   events.records = totals.events;
-  TELLER_CHECK_OK(run_.publish(events));
+  if (!event_files_.empty()) TELLER_CHECK_OK(run_.publish(events));
   ArtifactInfo logs;
   logs.name = "logs";
   logs.made_by = "trace";

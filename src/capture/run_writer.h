@@ -1,4 +1,5 @@
-// Everything that the recorder writes into the run folder, and what it does when it can write no more.
+// Everything that the recorder writes into the run folder, and what it does when it can write no
+// more.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,8 @@ struct RunTotals {
   std::uint64_t output_bytes_unforwarded = 0;
 };
 
-// Not thread-safe. After the first failed write nothing more is written but, at the end, the manifest.
+// Not thread-safe. After the first failed write nothing more is written but, at the end, the
+// manifest.
 class RunWriter {
  public:
   // Makes events/ and logs.jsonl in `run`, and sets some disk space aside for the manifest.

@@ -22,8 +22,9 @@ void add_loss(std::string& text, std::uint64_t number, const std::string& what) 
 
 std::string losses_of(const RunTotals& totals) {
   std::string text;
-  add_loss(text, totals.dropped, "events dropped (ring full), with them " +
-                                     std::to_string(totals.dropped_ranges) + " ranges");
+  add_loss(
+      text, totals.dropped,
+      "events dropped (ring full), with them " + std::to_string(totals.dropped_ranges) + " ranges");
   add_loss(text, totals.without_ring, "events of threads beyond the limit");
   add_loss(text, totals.device_dropped, "device records dropped by CUPTI");
   add_loss(text, totals.definitions_lost, "names lost (table full)");

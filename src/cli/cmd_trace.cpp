@@ -11,9 +11,11 @@ namespace {
 constexpr const char* kDescription =
     "Run a program, unchanged, and record what it does.\n\n"
     "  teller trace -o RUN -- python serve.py --port 8000\n\n"
-    "Everything after -- is the program's. Its output, its exit status and its results stay as they are.\n"
+    "Everything after -- is the program's. Its output, its exit status and its results stay as "
+    "they are.\n"
     "What was captured reaches the disk every 250 ms (the flush period).\n"
-    "Exit status: the program's; 125 if teller could not start it, 126 if it cannot be executed, 127 if it is not "
+    "Exit status: the program's; 125 if teller could not start it, 126 if it cannot be executed, "
+    "127 if it is not "
     "there.";
 
 void add_options(CLI::App* command, capture::CaptureOptions* options, bool* no_hooks,
@@ -34,14 +36,18 @@ void add_options(CLI::App* command, capture::CaptureOptions* options, bool* no_h
       ->take_all();
   command->add_flag("--preload", options->preload,
                     "LD_PRELOAD the collector, so that every process announces itself");
-  command->add_flag("--no-cuda", *no_cuda, "leave CUPTI alone (for programs that profile themselves)");
-  command->add_flag("--split-output", options->split_output,
-                    "tell stdout from stderr even where both are one file (their order may change)");
-  command->add_option("--max-size", options->max_bytes,
-                      "stop recording when the run has this size (bytes, or 64K, 10M, 2G)")
+  command->add_flag("--no-cuda", *no_cuda,
+                    "leave CUPTI alone (for programs that profile themselves)");
+  command->add_flag(
+      "--split-output", options->split_output,
+      "tell stdout from stderr even where both are one file (their order may change)");
+  command
+      ->add_option("--max-size", options->max_bytes,
+                   "stop recording when the run has this size (bytes, or 64K, 10M, 2G)")
       ->transform(CLI::AsSizeValue(false));
-  command->add_option("--duration", options->duration_s,
-                      "stop recording after this many seconds; the program goes on")
+  command
+      ->add_option("--duration", options->duration_s,
+                   "stop recording after this many seconds; the program goes on")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("-q,--quiet", options->quiet, "print nothing but errors");
   command->add_flag("-v,--verbose", options->verbose, "say more");
