@@ -15,8 +15,10 @@ namespace {
 
 // Longer mangled names are left as they are: a hostile one can grow without bound when demangled.
 constexpr std::size_t kMaxMangled = 1024;
-// A run of hexadecimal digits this long is an address, a hash or an id, not a word.
+// A run of hexadecimal digits this long is an address, a hash or an id, not a word. A short one may
+// name element types ("bf16bf16").
 constexpr std::size_t kMinHex = 8;
+constexpr std::size_t kLongHex = 16;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -47,8 +49,15 @@ bool is_tile(std::string_view text) {
 }
 
 bool is_hex_id(std::string_view text) {
-  return text.size() >= kMinHex && std::all_of(text.begin(), text.end(), is_lower_hex) &&
-         std::any_of(text.begin(), text.end(), is_digit);
+  if (text.size() < kMinHex || !std::all_of(text.begin(), text.end(), is_lower_hex) ||
+      std::none_of(text.begin(), text.end(), is_digit)) {
+    return false;
+  }
+  if (text.size() >= kLongHex) return true;
+  for (const std::string_view type : {"f16", "f32", "f64"}) {
+    if (text.find(type) != std::string_view::npos) return false;
+  }
+  return true;
 }
 
 std::string demangled(std::string_view name) {
@@ -78,7 +87,8 @@ std::string python_family(std::string_view name) {
 bool is_wrapper(std::string_view name) {
   for (const std::string_view end :
        {"cutlass::device_kernel", "cutlass::Kernel", "cutlass::Kernel2", "elementwise_kernel",
-        "elementwise_kernel_with_index", "multi_tensor_apply_kernel"}) {
+        "elementwise_kernel_with_index", "multi_tensor_apply_kernel",
+        "detail::trampoline_kernel"}) {
     if (name.size() >= end.size() && name.substr(name.size() - end.size()) == end) return true;
   }
   return false;
@@ -94,10 +104,12 @@ std::string_view first_qualified_name(std::string_view arguments) {
     std::size_t end = at;
     while (end < arguments.size() && is_name_char(arguments[end])) ++end;
     const std::string_view word = arguments.substr(at, end - at);
-    if (word.find("::") != std::string_view::npos && word.substr(0, 5) != "std::" &&
-        word.front() != ':' && word.back() != ':') {
-      return word;
-    }
+    const bool qualified =
+        word.find("::") != std::string_view::npos && word.front() != ':' && word.back() != ':';
+    // gpu_kernel_impl and its variants are wrappers too.
+    const bool telling =
+        word.substr(0, 5) != "std::" && word.substr(0, 27) != "at::native::gpu_kernel_impl";
+    if (qualified && telling) return word;
     at = end + (end == at ? 1 : 0);
   }
   return "";
@@ -122,7 +134,10 @@ class CppName {
  private:
   void step() {
     const char c = text_[at_];
-    if (c == '<') {
+    constexpr std::string_view kUnnamed = "<unnamed>::";  // Nsight Systems' anonymous namespace
+    if (text_.substr(at_, kUnnamed.size()) == kUnnamed) {
+      at_ += kUnnamed.size();
+    } else if (c == '<') {
       skip_template();
     } else if (c == '(') {
       constexpr std::string_view kAnonymous = "(anonymous namespace)::";
@@ -157,7 +172,7 @@ bool is_cpp(std::string_view name) {
   if (name.empty() || name.front() == '<' || name.front() == '[') return false;
   const std::size_t at = name.find_first_of("<(");
   if (at == std::string_view::npos || at == 0) return false;
-  if (name.find("(anonymous namespace)") == at) return true;
+  if (name.find("(anonymous namespace)") == at || name.find("<unnamed>") == at) return true;
   return is_alnum(name[at - 1]) || name[at - 1] == '_' || name[at - 1] == '>';
 }
 
@@ -243,7 +258,6 @@ std::string_view cut_before(std::string_view name, std::string_view mark) {
 std::string_view cut_fixed_forms(std::string_view name) {
   if (name.substr(0, 13) == "ProfilerStep#") return name.substr(0, 12);
   name = cut_before(cut_before(name, ", op_id = "), ", seq = ");
-  name = cut_before(name, " object at 0x");
   if (name.substr(0, 5) == "Cijk_") name = cut_before(name, "_MT");  // Tensile: tiling follows
   return without_api_version(name);
 }
@@ -268,6 +282,9 @@ std::string family_of(std::string_view name) {
   if (name.substr(0, 7) == "Memcpy " || name.substr(0, 7) == "Memset ") return std::string(name);
   if (std::string python = python_family(name); !python.empty()) return python;
   const std::string plain = demangled(name);
+  if (const std::size_t object = plain.find(" object at 0x"); object != std::string::npos) {
+    return plain.substr(0, object) + (plain.front() == '<' ? ">" : "");
+  }
   const std::string_view cut = cut_fixed_forms(plain);
   std::string family = without_numbers(is_cpp(cut) ? CppName(cut).shortened() : std::string(cut));
   return family.empty() ? std::string(name) : family;
