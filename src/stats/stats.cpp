@@ -1,6 +1,8 @@
 #include "stats/stats.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -154,11 +156,20 @@ class Text {
     if (value.is_null()) return "-";
     if (value.is_string()) return value.get<std::string>();
     if (!value.is_object()) return value.dump();
+    if (value.contains("share")) return share_text(value);
     std::string text;
     for (const auto& [key, entry] : value.items()) {
       text += (text.empty() ? "" : ", ") + (key.empty() ? "(none)" : key) + " " + value_text(entry);
     }
     return text.empty() ? "-" : text;
+  }
+
+  static std::string share_text(const Json& value) {
+    const std::string text = value["count"].dump() + " of " + value["of"].dump();
+    if (!value["share"].is_number()) return text;
+    char percent[32];
+    std::snprintf(percent, sizeof percent, " (%.1f %%)", value["share"].get<double>() * 100);
+    return text + percent;
   }
 
   void add_reconstruction(const Json& part) {
