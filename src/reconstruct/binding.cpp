@@ -100,12 +100,16 @@ class Binder {
     }
   }
 
+  // Activities of a graph say so only in some dialects; their launch always does.
   void adopt(std::uint32_t call, std::uint32_t activity) {
-    if (call == last_call_ && ++owned_ == 2) ++work_.counters.graph_launches;
-    if (call != last_call_) owned_ = 1;
-    last_call_ = call;
-    work_.items[activity].parent = call;
+    Item& item = work_.items[activity];
+    item.parent = call;
     ++work_.counters.bound_by_correlation;
+    if (name_facts(work_, source_, work_.items[call].event->name).graph_launch) {
+      item.flags |= kNodeGraph;
+      if (call != last_launch_) ++work_.counters.graph_launches;
+      last_launch_ = call;
+    }
   }
 
   // Correlation ids rise: an id below the smallest of its process's calls was given before the
@@ -181,8 +185,7 @@ class Binder {
   std::vector<Key> operators_;
   std::vector<Key> homeless_;
   std::vector<std::uint32_t> early_;
-  std::uint32_t last_call_ = kNoIndex;
-  std::uint64_t owned_ = 0;
+  std::uint32_t last_launch_ = kNoIndex;
 };
 
 void sort_devices(Workspace& work) {

@@ -52,7 +52,7 @@ struct ReconstructCounters {
   std::uint64_t bound_by_external_id = 0;
   std::uint64_t before_window = 0;   // their call lies before the capture's first call
   std::uint64_t without_call = 0;    // no call, and none explained by the window
-  std::uint64_t graph_launches = 0;  // calls that own several device activities
+  std::uint64_t graph_launches = 0;  // launches of graphs that own device activities
   std::uint64_t calls = 0;
   std::uint64_t calls_in_ranges = 0;
   std::uint64_t calls_by_external_id = 0;

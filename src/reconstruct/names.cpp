@@ -53,6 +53,7 @@ const NameFacts& name_facts(Workspace& work, std::uint16_t source_index, StringI
   facts.collective = is_collective(text);
   facts.operator_name = is_operator_name(text);
   facts.annotation = is_step_annotation(text);
+  facts.graph_launch = contains_any(text, {"GraphLaunch"});
   facts.request = work.request(split_request(text));
   return facts;
 }

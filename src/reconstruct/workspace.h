@@ -61,6 +61,7 @@ struct NameFacts {
   bool collective = false;
   bool operator_name = false;  // an operator that says so only by its name (emit_nvtx)
   bool annotation = false;     // an engine's annotation of a step
+  bool graph_launch = false;   // a call that launches a graph
 };
 
 struct Source {

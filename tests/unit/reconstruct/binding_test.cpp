@@ -26,6 +26,7 @@ TEST(Binding, AGraphLaunchOwnsAllItsKernels) {
   EXPECT_LT(rebuilt.node("k1"), rebuilt.node("k2"));
   EXPECT_LT(rebuilt.node("k2"), rebuilt.node("k3"));
   EXPECT_EQ(rebuilt.counter("graph_launches"), 1u);
+  EXPECT_TRUE(rebuilt.has("k1", kNodeGraph));
 }
 
 TEST(Binding, IdsOfOtherProcessesAndFilesAreOthers) {
