@@ -10,6 +10,7 @@ void add_all(CLI::App& app, Context& context) {
   add_report(app, context);
   add_stats(app, context);
   add_dump(app, context);
+  add_verify(app, context);
 }
 
 }  // namespace teller::cli

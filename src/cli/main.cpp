@@ -28,11 +28,16 @@ int print_error(const Error& error) {
 
 // CLI11 prints help on stdout with code 0 and mistakes on stderr; ours have one form and exit
 // code 2.
-int handle_parse_error(const CLI::App& app, const CLI::ParseError& error) {
+int handle_parse_error(const CLI::App& app, const CLI::ParseError& error,
+                       const std::string& first_word) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
   std::string message = error.what();
   if (const auto line = message.find('\n'); line != std::string::npos) message.resize(line);
   const auto named = app.get_subcommands();
+  if (named.empty() && !first_word.empty()) {
+    message = first_word[0] == '-' ? "there is no option " + first_word
+                                   : "there is no command " + first_word;
+  }
   const std::string command = named.empty() ? "teller" : "teller " + named.front()->get_name();
   return print_error({ErrorCode::kUsage, command + ": " + message, "see " + command + " --help"});
 }
@@ -52,11 +57,10 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   add_all(app, context);
   try {
-    if (own.empty()) own.emplace_back("--help");
     std::vector<std::string> reversed(own.rbegin(), own.rend());
     app.parse(reversed);
   } catch (const CLI::ParseError& error) {
-    return handle_parse_error(app, error);
+    return handle_parse_error(app, error, own.empty() ? "" : own.front());
   }
   auto result = context.run();
   if (!result) return print_error(result.error());

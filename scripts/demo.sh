@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Installs what is needed, builds teller, records a healthy run of the demo engine and one with a defect, and shows what
+# stands out in the second. Run it as often as you like.
+#   scripts/demo.sh                                       the default: attention is slow for one request
+#   DEMO_FAULT=starve DEMO_REQUEST=req-7 scripts/demo.sh  none | starve | slow-op | memory, and the request it hits
+source "$(dirname "$0")/lib.sh"
+
+fault=${DEMO_FAULT:-slow-op}
+request=${DEMO_REQUEST:-req-3}
+runs=${TELLER_RUNS:-$root/runs}
+teller=$build/src/cli/teller
+
+install_packages
+install_python
+build_teller
+cd "$root"
+
+# record RUN SEED FAULT: one traced run of the demo engine, an unmodified PyTorch program, and its call chains.
+record() {
+  DEMO_FAULT=$3 DEMO_REQUEST=$request "$teller" trace --overwrite -o "$1" \
+    --hooks examples/demo_engine/hooks.json -- "$python" -m examples.demo_engine --seed "$2"
+  "$teller" reconstruct "$1"
+}
+
+say "recording a healthy run as baseline"
+record "$runs/demo-healthy" 1 none
+say "recording a run with DEMO_FAULT=$fault (request $request)"
+record "$runs/demo-$fault" 2 "$fault"
+say "comparing the two"
+"$teller" slice "$runs/demo-$fault" --baseline "$runs/demo-healthy"
+say "what stands out"
+"$teller" report "$runs/demo-$fault"
+echo "$runs/demo-$fault"

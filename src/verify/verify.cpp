@@ -1,0 +1,81 @@
+#include "verify/verify.h"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "run_folder/chains.h"
+#include "run_folder/event_file.h"
+#include "run_folder/run_folder.h"
+
+namespace teller {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string text_of(const Json& object, const char* key) {
+  const Json value = object.is_object() ? object.value(key, Json()) : Json();
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+// Why the inside of a file is broken; "" if it is whole or of a kind without inner checks.
+std::string inner_problem(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  if (extension == ".tev") {
+    const auto file = EventFile::open(path);
+    if (!file) return file.error().message;
+    if (!file->damage().whole) return file->damage().reason;
+    if (file->damage().invalid_records > 0) return "it holds records with ids out of range";
+  }
+  if (extension == ".tcol") {
+    const auto chains = Chains::open(path);
+    if (!chains) return chains.error().message;
+  }
+  return "";
+}
+
+std::string file_problem(const RunFolder& run, const std::string& relative,
+                         const std::string& sha256) {
+  const std::string path = run.file(relative);
+  const auto digest = sha256_file(path);
+  if (!digest) return digest.error().message;
+  if (!sha256.empty() && *digest != sha256) return "its checksum differs from the manifest's";
+  return inner_problem(path);
+}
+
+// The manifest's checksum of each file of an artefact, by path.
+std::string wanted_sha256(const RunFolder& run, const std::string& artifact,
+                          const std::string& relative) {
+  const Json artifacts = run.manifest().value("artifacts", Json::object());
+  const Json entry = artifacts.value(artifact, Json::object());
+  const Json files = entry.is_object() ? entry.value("files", Json::array()) : Json::array();
+  for (const Json& file : files) {
+    if (text_of(file, "path") == relative) return text_of(file, "sha256");
+  }
+  return "";
+}
+
+}  // namespace
+
+Result<VerifyReport> verify(const std::string& path) {
+  TELLER_TRY(const RunFolder run, RunFolder::open(path));
+  VerifyReport report;
+  report.state = text_of(run.manifest(), "state");
+  for (const char* name : {"events", "logs", "processes", "chains", "findings"}) {
+    const auto files = run.artifact_files(name);
+    if (files.empty()) continue;
+    ++report.artifacts;
+    if (const auto usable = run.require_artifact(name); !usable) {
+      report.problems.push_back({name, "", usable.error().message});
+    }
+    for (const std::string& file : files) {
+      ++report.files;
+      const std::string problem = file_problem(run, file, wanted_sha256(run, name, file));
+      if (!problem.empty()) report.problems.push_back({name, file, problem});
+    }
+  }
+  return report;
+}
+
+}  // namespace teller

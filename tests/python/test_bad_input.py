@@ -1,0 +1,223 @@
+"""Every command, given nothing or nonsense: one clear line, an exit code that means something, and the input intact."""
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import as_nobody, expect_one_line, needs_root, run_teller
+
+RUN_COMMANDS = ("reconstruct", "slice", "report", "stats", "dump", "verify")
+COMMANDS = ("trace", "import", *RUN_COMMANDS)
+
+TRACE = {"schemaVersion": 1, "traceEvents": [
+    {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 100, "dur": 90},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 110, "dur": 50},
+    {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 120, "dur": 5,
+     "args": {"correlation": 7}},
+    {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 130, "dur": 20,
+     "args": {"correlation": 7, "device": 0, "stream": 7}},
+]}
+
+
+@pytest.fixture(scope="module")
+def good_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small run with every artefact."""
+    folder = tmp_path_factory.mktemp("good")
+    trace = folder / "trace.json"
+    trace.write_text(json.dumps(TRACE))
+    run = folder / "run"
+    for args in (("import", trace, "-o", run), ("reconstruct", run), ("slice", run)):
+        done = run_teller(*args)
+        assert done.returncode == 0, done.stderr
+    return run
+
+
+@pytest.fixture
+def run(good_run: Path, tmp_path: Path) -> Path:
+    """A copy of the good run, to be damaged."""
+    copy = tmp_path / "run"
+    shutil.copytree(good_run, copy)
+    return copy
+
+
+def state_of(path: Path) -> dict[str, str]:
+    """Checksums of a file or of every file below a folder."""
+    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    return {str(p): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_arguments(command: str, tmp_path: Path) -> None:
+    expect_one_line(run_teller(command, cwd=tmp_path), 2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_command_at_all() -> None:
+    expect_one_line(run_teller(), 2)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples(command: str) -> None:
+    done = run_teller(command, "--help")
+    assert done.returncode == 0 and f"teller {command}" in done.stdout and "xample" in done.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_unknown_option(command: str, tmp_path: Path) -> None:
+    expect_one_line(run_teller(command, "--no-such-option", "x", cwd=tmp_path), 2)
+
+
+@pytest.mark.parametrize("command", RUN_COMMANDS)
+def test_missing_run(command: str, tmp_path: Path) -> None:
+    expect_one_line(run_teller(command, tmp_path / "none"), 3, says=str(tmp_path / "none"))
+
+
+@pytest.mark.parametrize("command", RUN_COMMANDS)
+def test_run_is_a_file(command: str, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("hello")
+    expect_one_line(run_teller(command, file), 2, 4, says=str(file))
+    assert file.read_text() == "hello"
+
+
+@pytest.mark.parametrize("command", RUN_COMMANDS)
+def test_empty_folder(command: str, tmp_path: Path) -> None:
+    expect_one_line(run_teller(command, tmp_path), 4, says="manifest.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", RUN_COMMANDS)
+@pytest.mark.parametrize("text", ["", "{", "[1]", '{"format": "other"}', '{"format":"teller.run","schema":"9.0"}'])
+def test_wrong_manifest(command: str, text: str, run: Path) -> None:
+    (run / "manifest.json").write_text(text)
+    before = state_of(run)
+    expect_one_line(run_teller(command, run), 4, 5)
+    assert state_of(run) == before
+
+
+@pytest.mark.parametrize("command", ["slice", "report", "dump"])
+@pytest.mark.parametrize("cut", [0, 1, 31, 1000])
+def test_truncated_chains(command: str, cut: int, run: Path) -> None:
+    chains = run / "chains.tcol"
+    chains.write_bytes(chains.read_bytes()[:cut])
+    before = state_of(run)
+    expect_one_line(run_teller(command, run), 4)
+    assert state_of(run) == before
+
+
+@pytest.mark.parametrize("command", ["slice", "report"])
+def test_not_reconstructed(command: str, run: Path) -> None:
+    manifest = json.loads((run / "manifest.json").read_text())
+    manifest["artifacts"] = {"events": manifest["artifacts"]["events"]}
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    expect_one_line(run_teller(command, run), 3, says="teller reconstruct")
+
+
+@pytest.mark.parametrize("command", ["slice", "report"])
+def test_stale_chains(command: str, run: Path) -> None:
+    manifest = json.loads((run / "manifest.json").read_text())
+    manifest["artifacts"]["events"]["digest"] = "0" * 64
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    expect_one_line(run_teller(command, run), 7, says="teller reconstruct")
+
+
+def test_truncated_events_are_read_as_far_as_they_go(run: Path) -> None:
+    events = next((run / "events").glob("*.tev"))
+    events.write_bytes(events.read_bytes()[:-40])
+    done = run_teller("reconstruct", run)
+    assert done.returncode == 0, done.stderr
+    assert "lost" in done.stdout + done.stderr or "cut" in done.stdout + done.stderr or "not finish" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("text", ["", "hello", "{}", "[]", '{"a": 1}', "\0" * 100, "\x1f\x8b\x08", "SQLite format 3\0"])
+def test_import_of_what_is_no_trace(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "trace"
+    file.write_bytes(text.encode("latin-1"))
+    expect_one_line(run_teller("import", file, "-o", tmp_path / "run"), 4, 5, says=str(file))
+    assert file.read_bytes() == text.encode("latin-1")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("keep", [0.2, 0.5, 0.9, 0.999])
+def test_import_of_a_truncated_trace(packed: bool, keep: float, tmp_path: Path) -> None:
+    data = json.dumps(TRACE).encode()
+    data = gzip.compress(data) if packed else data
+    file = tmp_path / "trace"
+    file.write_bytes(data[:max(1, int(len(data) * keep))])
+    expect_one_line(run_teller("import", file, "-o", tmp_path / "run"), 4, says=str(file))
+    assert not (tmp_path / "run").exists()
+
+
+def test_import_of_missing_file_and_folder(tmp_path: Path) -> None:
+    expect_one_line(run_teller("import", tmp_path / "none", "-o", tmp_path / "run"), 3)
+    expect_one_line(run_teller("import", tmp_path, "-o", tmp_path / "run"), 2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_import_never_replaces_unasked(run: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "t.json"
+    trace.write_text(json.dumps(TRACE))
+    before = state_of(run)
+    expect_one_line(run_teller("import", trace, "-o", run), 2, says="--overwrite")
+    assert state_of(run) == before
+
+
+@needs_root
+@pytest.mark.parametrize("command", RUN_COMMANDS)
+def test_unreadable_run(command: str, good_run: Path, open_tmp: Path) -> None:
+    run = open_tmp / "run"
+    shutil.copytree(good_run, run)
+    os.chmod(run, 0o700)
+    expect_one_line(as_nobody(command, run), 3, says="ermission")
+
+
+@needs_root
+@pytest.mark.parametrize("command", ["reconstruct", "slice"])
+def test_read_only_run(command: str, good_run: Path, open_tmp: Path) -> None:
+    run = open_tmp / "run"
+    shutil.copytree(good_run, run)
+    before = state_of(run)
+    expect_one_line(as_nobody(command, run), 3, says="ermission")
+    assert state_of(run) == before
+
+
+@needs_root
+def test_import_into_and_from_where_nobody_may(open_tmp: Path) -> None:
+    trace = open_tmp / "t.json"
+    trace.write_text(json.dumps(TRACE))
+    expect_one_line(as_nobody("import", trace, "-o", open_tmp / "run"), 3, says="ermission")
+    os.chmod(trace, 0o600)
+    expect_one_line(as_nobody("import", trace, "-o", "/tmp/teller-never"), 3, says="ermission")
+    assert not Path("/tmp/teller-never").exists()
+
+
+@needs_root
+def test_import_onto_a_full_disk(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], capture_output=True).returncode != 0:
+        pytest.skip("mounting a tmpfs is not allowed here")
+    try:
+        trace = tmp_path / "t.json"
+        events = [{**TRACE["traceEvents"][1], "name": f"op{n}", "ts": n} for n in range(5000)]
+        trace.write_text(json.dumps({"traceEvents": events}))
+        expect_one_line(run_teller("import", trace, "-o", disk / "run"), 6, says="No space left")
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+@pytest.mark.parametrize("command", ["reconstruct", "slice", "stats", "report", "dump"])
+def test_output_nobody_reads_is_no_crash(command: str, good_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(good_run, run)
+    from conftest import teller_binary
+    shell = f"{teller_binary()} {command} {run} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", shell], text=True, capture_output=True, timeout=120)
+    assert done.returncode in (0, 6, 141) and "terminate" not in done.stderr, (done.returncode, done.stderr)
