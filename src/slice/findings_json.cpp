@@ -131,6 +131,8 @@ Json findings_json(const Case& c, const RunName& run, Findings findings) {
   json["instances"] = Json::array();
   for (const InstanceFinding& finding : findings.instances) {
     Json instance = locator(c.chains, run, finding.node);
+    const std::uint32_t step = c.chains.nodes.step[finding.node];
+    instance["number"] = step == kNoIndex ? -1 : c.chains.steps.number[step];
     instance["z"] = rounded(finding.z);
     instance["ratio"] = rounded(finding.ratio);
     instance["excess_ns"] = finding.excess_ns;

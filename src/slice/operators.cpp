@@ -7,6 +7,7 @@
 #include <map>
 
 #include "slice/locate.h"
+#include "slice/pace.h"
 
 namespace teller::slice_detail {
 namespace {
@@ -43,10 +44,11 @@ std::size_t slower_steps(const MateSeries& series) {
 // How often the series reaches its threshold; below 1: it does not stand out.
 double mate_score(const Case& c, const MateSeries& series, double spread, double& z) {
   const std::size_t count = series.steps.size();
-  const double noise = std::hypot(std::max({spread, c.baseline.mates_spread, kSpreadFloor}),
-                                  series.standard_error());
+  const MatesNorm norm = c.baseline.mates[series.key];
+  const double noise =
+      std::hypot(std::max({spread, norm.spread, kSpreadFloor}), series.standard_error());
   z = series.log_ratio / noise;
-  const double limit = std::max(std::log(c.options.min_ratio), 1.5 * c.baseline.mates_high);
+  const double limit = std::max(std::log(c.options.min_ratio), 1.5 * norm.high);
   if (count < c.options.min_steps || z < c.options.min_z || series.log_ratio < limit) return 0;
   if (static_cast<double>(slower_steps(series)) < kConsistent * static_cast<double>(count)) {
     return 0;
@@ -113,45 +115,47 @@ Reason mate_reason(const Case& c, const std::vector<Slow>& slow, std::size_t mat
 struct FamilyShift {
   std::uint32_t key = 0;
   double log_ratio = 0;  // median over steps of the step's median residual
-  double spread = 0;     // over steps
+  double relative = 0;   // the same after taking off each step's own pace
+  double spread = 0;     // of the relative residuals over steps
   double self_ns = 0;
   std::size_t instances = 0, steps = 0;
 };
 
-std::vector<FamilyShift> family_shifts(const Case& c) {
-  std::map<std::uint32_t, std::map<std::uint32_t, std::vector<double>>> residuals;
-  std::map<std::uint32_t, FamilyShift> shifts;
-  for (const Observation& o : c.observations) {
-    const Fit& fit = c.baseline.models[o.key].self;
-    FamilyShift& shift = shifts[o.key];
-    shift.key = o.key;
-    shift.self_ns += std::exp(static_cast<double>(o.log_self));
-    ++shift.instances;
-    if (fit.known()) residuals[o.key][o.step].push_back(fit.residual(o.self()));
-  }
-  std::vector<FamilyShift> list;
-  for (auto& [key, shift] : shifts) {
-    std::vector<double> steps;
-    for (auto& [step, values] : residuals[key]) steps.push_back(median(std::move(values)));
-    shift.steps = steps.size();
-    shift.spread = mad_spread(steps);
-    shift.log_ratio = median(std::move(steps));
-    if (shift.steps >= c.options.min_steps) list.push_back(shift);
-  }
-  return list;
-}
+struct Shifts {
+  std::vector<FamilyShift> families;
+  double run = 0;  // median over steps of their pace
+};
 
-// The shift of the run as a whole: the median of the families', each weighing its self time.
-double run_shift(std::vector<FamilyShift> shifts) {
-  std::sort(shifts.begin(), shifts.end(),
-            [](const FamilyShift& a, const FamilyShift& b) { return a.log_ratio < b.log_ratio; });
-  double total = 0, sum = 0;
-  for (const FamilyShift& shift : shifts) total += shift.self_ns;
-  for (const FamilyShift& shift : shifts) {
-    sum += shift.self_ns;
-    if (2 * sum >= total) return shift.log_ratio;
+Shifts family_shifts(const Case& c) {
+  const auto steps = step_residuals(c.observations, c.baseline.self_fits(), c.chains.step_count());
+  const std::vector<double> paces = step_pace(c.observations, steps, c.keys.size());
+  std::vector<std::vector<double>> ratios(c.keys.size()), relative(c.keys.size());
+  std::vector<double> known_paces;
+  for (std::size_t step = 0; step < steps.size(); ++step) {
+    if (!steps[step].empty()) known_paces.push_back(paces[step]);
+    for (const KeyResidual& residual : steps[step]) {
+      ratios[residual.key].push_back(residual.value);
+      relative[residual.key].push_back(residual.value - paces[step]);
+    }
   }
-  return 0;
+  std::vector<FamilyShift> shifts(c.keys.size());
+  for (const Observation& o : c.observations) {
+    shifts[o.key].self_ns += std::exp(static_cast<double>(o.log_self));
+    ++shifts[o.key].instances;
+  }
+  Shifts all;
+  all.run = median(std::move(known_paces));
+  for (std::uint32_t key = 0; key < shifts.size(); ++key) {
+    FamilyShift& shift = shifts[key];
+    shift.key = key;
+    shift.steps = ratios[key].size();
+    if (shift.steps < c.options.min_steps) continue;
+    shift.log_ratio = median(std::move(ratios[key]));
+    shift.spread = mad_spread(relative[key]);
+    shift.relative = median(std::move(relative[key]));
+    all.families.push_back(shift);
+  }
+  return all;
 }
 
 double time_of_steps(const Chains& chains) {
@@ -162,9 +166,9 @@ double time_of_steps(const Chains& chains) {
   return std::max(sum, 1.0);
 }
 
-void judge_shift(const Case& c, const FamilyShift& shift, double run, double noise, double steps_ns,
+void judge_shift(const Case& c, const FamilyShift& shift, double noise, double steps_ns,
                  Findings& findings) {
-  const double relative = shift.log_ratio - run;
+  const double relative = shift.relative;
   OperatorFinding finding;
   finding.kind = "slower";
   finding.key = shift.key;
@@ -202,8 +206,8 @@ void judge_run_shift(const Case& c, double run, Findings& findings) {
 // Shared families that only the run, or only the baseline, has in most steps of a phase.
 void judge_presence(const Case& c, Findings& findings) {
   const auto run_steps = count_phase_steps(c.observations, c.keys);
-  const std::vector<KeyModel> here =
-      learn_keys({&c.observations}, c.keys, std::numeric_limits<std::uint32_t>::max());
+  const std::vector<KeyModel> here = learn_keys({{&c.observations, c.chains.step_count()}}, c.keys,
+                                                std::numeric_limits<std::uint32_t>::max());
   for (std::uint32_t id = 0; id < c.keys.size(); ++id) {
     const OpKey& key = c.keys.key(id);
     const auto phase = static_cast<std::size_t>(key.phase);
@@ -264,25 +268,29 @@ void judge_families(const Case& c, Findings& findings) {
         "(give healthy runs with --baseline)");
     return;
   }
-  const std::vector<FamilyShift> shifts = family_shifts(c);
-  if (shifts.empty()) {
+  const Shifts shifts = family_shifts(c);
+  if (shifts.families.empty()) {
     findings.notes.push_back("the baseline shares no operator family with the run");
   }
-  const double run = run_shift(shifts);
   std::vector<double> relative;
-  for (const FamilyShift& shift : shifts) relative.push_back(shift.log_ratio - run);
+  for (const FamilyShift& shift : shifts.families) relative.push_back(shift.relative);
   const double noise = mad_spread(relative);
   const double steps_ns = time_of_steps(c.chains);
-  for (const FamilyShift& shift : shifts) judge_shift(c, shift, run, noise, steps_ns, findings);
+  for (const FamilyShift& shift : shifts.families) {
+    judge_shift(c, shift, noise, steps_ns, findings);
+  }
   judge_presence(c, findings);
-  judge_run_shift(c, run, findings);
+  judge_run_shift(c, shifts.run, findings);
 }
 
 void list_instances(const Case& c, Findings& findings) {
+  const std::vector<Fit> fits = c.baseline.self_fits();
+  const std::vector<double> paces = step_pace(
+      c.observations, step_residuals(c.observations, fits, c.chains.step_count()), c.keys.size());
   for (const Observation& o : c.observations) {
-    const Fit& fit = c.baseline.models[o.key].self;
+    const Fit& fit = fits[o.key];
     if (!fit.known()) continue;
-    const double residual = fit.residual(o.self());
+    const double residual = fit.residual(o.self()) - std::max(paces[o.step], 0.0);
     const double z = fit.deviation(residual);
     if (z < kLeastInstanceZ) continue;
     const double excess = std::exp(static_cast<double>(o.log_self)) * (1 - std::exp(-residual));

@@ -41,7 +41,7 @@ Covariate describe(const std::vector<Point>& points, double Point::*member) {
   const double n = static_cast<double>(points.size());
   c.mean = sum / n;
   const double deviation = std::sqrt(std::max(0.0, squares / n - c.mean * c.mean));
-  c.used = c.low >= 0 && deviation >= kLeastVariation && points.size() >= 8;
+  c.used = deviation >= kLeastVariation && points.size() >= 8;
   return c;
 }
 
@@ -97,7 +97,9 @@ double Fit::deviation(double residual_value) const {
   return std::asinh(residual_value / std::max(spread, kSpreadFloor));
 }
 
-Fit fit_log_time(std::span<const Point> all) {
+namespace {
+
+Fit fit_slopes(std::span<const Point> all) {
   Fit fit;
   if (all.empty()) return fit;
   const std::vector<Point> points = thin_out(all);
@@ -121,6 +123,73 @@ Fit fit_log_time(std::span<const Point> all) {
   fit.a += median(residuals);  // healthy points have median 0
   fit.spread = std::max(mad_spread(residuals), kSpreadFloor);
   fit.points = all.size();
+  return fit;
+}
+
+}  // namespace
+
+Fit fit_log_time(std::span<const Point> points) {
+  // Where a covariate is unknown for some points, it cannot explain any.
+  const auto unknown = [&points](double Point::*member) {
+    return std::any_of(points.begin(), points.end(),
+                       [member](const Point& p) { return p.*member < 0; });
+  };
+  const bool no_tokens = unknown(&Point::log_tokens), no_context = unknown(&Point::log_context);
+  if (!no_tokens && !no_context) return fit_slopes(points);
+  std::vector<Point> known(points.begin(), points.end());
+  for (Point& p : known) {
+    if (no_tokens) p.log_tokens = -1;
+    if (no_context) p.log_context = -1;
+  }
+  return fit_slopes(known);
+}
+
+namespace {
+
+constexpr std::size_t kSmallestGroup = 3;
+constexpr std::size_t kFewestCentred = 30;
+
+// Points less their group's means (its median for the time); groups that are too small are left
+// out.
+std::vector<Point> centre(std::span<const Point> points, std::span<const std::uint32_t> groups) {
+  std::vector<Point> centred;
+  for (std::size_t begin = 0; begin < points.size();) {
+    std::size_t end = begin;
+    Point mean{0, 0, 0};
+    std::vector<double> times;
+    for (; end < points.size() && groups[end] == groups[begin]; ++end) {
+      mean.log_tokens += points[end].log_tokens;
+      mean.log_context += points[end].log_context;
+      times.push_back(points[end].log_time);
+    }
+    const double n = static_cast<double>(end - begin);
+    const double middle = median(std::move(times));
+    for (std::size_t i = begin; i < end && end - begin >= kSmallestGroup; ++i) {
+      centred.push_back({points[i].log_tokens - mean.log_tokens / n,
+                         points[i].log_context - mean.log_context / n,
+                         points[i].log_time - middle});
+    }
+    begin = end;
+  }
+  return centred;
+}
+
+}  // namespace
+
+Fit fit_within_groups(std::span<const Point> points, std::span<const std::uint32_t> groups) {
+  const std::vector<Point> centred = centre(points, groups);
+  Fit fit = fit_log_time(points);
+  if (centred.size() < kFewestCentred) return fit;
+  // Covariates of unknown value (-1) are 0 after centring, and get no slope.
+  const Fit within = fit_slopes(centred);
+  fit.a = 0;
+  fit.b = within.b;
+  fit.c = within.c;
+  std::vector<double> residuals;
+  residuals.reserve(points.size());
+  for (const Point& p : points) residuals.push_back(fit.residual(p));
+  fit.a = median(residuals);
+  fit.spread = std::max(mad_spread(residuals), kSpreadFloor);
   return fit;
 }
 

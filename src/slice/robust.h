@@ -2,6 +2,7 @@
 // Everything is deterministic.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -47,5 +48,10 @@ inline constexpr double kSpreadFloor = 0.05;
 // that a minority of slow points does not move the line. A covariate that hardly varies gets no
 // slope.
 Fit fit_log_time(std::span<const Point> points);
+
+// The same, but slopes come from comparisons inside groups alone: what all points of a group share
+// (a busy machine during one step) cannot bend them. `groups` has one number per point, equal ones
+// stand together. Falls back to fit_log_time where the groups are too small.
+Fit fit_within_groups(std::span<const Point> points, std::span<const std::uint32_t> groups);
 
 }  // namespace teller::slice_detail

@@ -78,17 +78,16 @@ std::vector<std::uint32_t> open_nodes_of(const Chains& chains, std::uint32_t ste
   return nodes;
 }
 
-void judge_open_step(const Chains& chains, std::uint32_t step, std::string_view state,
-                     double usual_ns, Findings& findings) {
+void judge_open_step(const Chains& chains, std::uint32_t step, bool broke_off, double usual_ns,
+                     Findings& findings) {
   const std::int64_t lasted = chains.steps.end_ns[step] - chains.steps.begin_ns[step];
   const bool hangs =
       lasted >= kHangNs && usual_ns > 0 && static_cast<double>(lasted) >= kHangFactor * usual_ns;
-  const bool crashed = state == "crashed";
   const std::vector<std::uint32_t> nodes = open_nodes_of(chains, step);
   const std::string deepest =
       nodes.empty() ? "nothing below it"
                     : "in " + std::string(chains.string(chains.nodes.name[nodes.front()]));
-  if (!hangs && !crashed) {
+  if (!hangs && !broke_off) {
     findings.notes.push_back("the capture stopped inside step " + std::to_string(step) + ", " +
                              deepest);
     return;
@@ -116,12 +115,12 @@ FailureRates failure_rates(const Chains& chains) {
   return rates;
 }
 
-void judge_run(const Chains& chains, const FailureRates& usual, std::string_view state,
+void judge_run(const Chains& chains, const FailureRates& usual, bool broke_off,
                Findings& findings) {
   judge_failures(chains, usual, findings);
   const double usual_ns = median_step_ns(chains);
   for (std::uint32_t step = 0; step < chains.step_count(); ++step) {
-    if (chains.steps.open[step] != 0) judge_open_step(chains, step, state, usual_ns, findings);
+    if (chains.steps.open[step] != 0) judge_open_step(chains, step, broke_off, usual_ns, findings);
   }
 }
 

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "slice/findings.h"
@@ -14,9 +13,8 @@ namespace teller::slice_detail {
 using FailureRates = std::map<std::pair<std::string, std::int64_t>, double>;
 FailureRates failure_rates(const Chains& chains);
 
-// Adds failed calls that the baseline does not have as often, and open nodes. `state` is the
-// manifest's: "crashed" makes an open step a finding.
-void judge_run(const Chains& chains, const FailureRates& usual, std::string_view state,
-               Findings& findings);
+// Adds failed calls that the baseline does not have as often, and open nodes. `broke_off`:
+// the program did not end by itself, which makes an open step a finding.
+void judge_run(const Chains& chains, const FailureRates& usual, bool broke_off, Findings& findings);
 
 }  // namespace teller::slice_detail

@@ -62,12 +62,16 @@ Room room_for(const Chains& chains, std::uint32_t row, std::int64_t tokens, doub
   return knows_budget || knows_blocks || holds_seat ? Room::kEnough : Room::kUnknown;
 }
 
-bool step_served_anyone(const Chains& chains, std::uint32_t step) {
+// Whether others ran in the step, and none of them was preempted: blocks that a preemption gives
+// back count as free at the end of scheduling, but were not when the waiting request had its turn.
+bool others_ran_in_peace(const Chains& chains, std::uint32_t step) {
+  bool served = false;
   const auto first = chains.steps.first_row[step];
   for (auto row = first; row < first + chains.steps.row_count[step]; ++row) {
-    if (chains.rows.scheduled[row] > 0) return true;
+    if (chains.rows.phase[row] == static_cast<std::uint8_t>(RowPhase::kPreempted)) return false;
+    served = served || chains.rows.scheduled[row] > 0;
   }
-  return false;
+  return served;
 }
 
 std::size_t largest_other(const std::vector<RequestSchedule>& schedule, std::uint32_t request,
@@ -204,7 +208,7 @@ std::vector<RequestSchedule> read_schedule(const Chains& chains) {
     } else if (phase == RowPhase::kWaiting) {
       const Room room = room_for(chains, row, next[row], block_tokens);
       if (room == Room::kUnknown) ++own.unjudged_waits;
-      if (room == Room::kEnough && step_served_anyone(chains, chains.rows.step[row])) {
+      if (room == Room::kEnough && others_ran_in_peace(chains, chains.rows.step[row])) {
         own.passed_over.push_back(row);
       }
     } else {

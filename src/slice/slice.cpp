@@ -1,6 +1,7 @@
 #include "slice/slice.h"
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -36,7 +37,20 @@ std::string folder_name(const std::string& path) {
 
 Result<Chains> open_chains(const RunFolder& run) {
   TELLER_TRY(const std::vector<std::string> files, run.require_artifact("chains"));
-  return Chains::open(run.file(files.front()));
+  for (const std::string& file : files) {
+    if (file.ends_with(".tcol")) return Chains::open(run.file(file));
+  }
+  return Error{ErrorCode::kCorrupt, "reading chains of run " + run.path() + ": no .tcol file", ""};
+}
+
+// Whether the traced program ended otherwise than by itself or on request (SIGINT, SIGTERM).
+bool broke_off(const Json& manifest) {
+  const Json target = manifest.value("target", Json::object());
+  if (!target.is_object()) return false;
+  const Json signal = target.value("signal", Json());
+  const Json code = target.value("exit_code", Json());
+  if (signal.is_number_integer()) return signal != SIGINT && signal != SIGTERM;
+  return code.is_number_integer() && code != 0 && code != 128 + SIGINT && code != 128 + SIGTERM;
 }
 
 // A healthy run that was given as baseline.
@@ -69,19 +83,22 @@ Result<HealthyRun> open_healthy(const std::string& path, const std::string& own_
   return run;
 }
 
-std::vector<const std::vector<Observation>*> sources(const std::vector<HealthyRun>& healthy,
-                                                     const std::vector<Observation>& own) {
-  std::vector<const std::vector<Observation>*> list;
-  for (const HealthyRun& run : healthy) list.push_back(&run.observations);
-  if (list.empty()) list.push_back(&own);
+std::vector<Lesson> lessons(const std::vector<HealthyRun>& healthy,
+                            const std::vector<Observation>& own, std::size_t own_steps) {
+  std::vector<Lesson> list;
+  for (const HealthyRun& run : healthy) {
+    list.push_back({&run.observations, run.chains.step_count()});
+  }
+  if (list.empty()) list.push_back({&own, own_steps});
   return list;
 }
 
 Baseline learn(const std::vector<HealthyRun>& healthy, const std::vector<Observation>& own,
-               const KeyTable& keys, const SliceOptions& options) {
+               std::size_t own_steps, const KeyTable& keys, const SliceOptions& options) {
   Baseline baseline;
   baseline.external = !healthy.empty();
-  baseline.models = learn_keys(sources(healthy, own), keys, options.min_baseline_steps);
+  baseline.models = learn_keys(lessons(healthy, own, own_steps), keys, options.min_baseline_steps);
+  baseline.mates.resize(baseline.models.size());
   const std::vector<Fit> fits = baseline.duration_fits();
   for (const HealthyRun& run : healthy) {
     widen(baseline.norm, read_schedule(run.chains));
@@ -193,14 +210,14 @@ Result<SliceResult> slice(RunFolder& run, const SliceOptions& options) {
     TELLER_TRY(HealthyRun one, open_healthy(path, digest_of(run), keys));
     healthy.push_back(std::move(one));
   }
-  const Baseline baseline = learn(healthy, observations, keys, options);
+  const Baseline baseline = learn(healthy, observations, chains.step_count(), keys, options);
   const Case c{chains, keys, observations, baseline, options};
   Findings findings;
   note_unknown_keys(c, findings);
   judge_schedule(chains, baseline.norm, options, findings);
   judge_mates(c, findings);
   judge_families(c, findings);
-  judge_run(chains, usual_failures(healthy), text_of(run.manifest(), "state"), findings);
+  judge_run(chains, usual_failures(healthy), broke_off(run.manifest()), findings);
   list_instances(c, findings);
   const Json host = run.manifest().value("host", Json::object());
   const RunName name{folder_name(run.path()), text_of(host, "name")};
