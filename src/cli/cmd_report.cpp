@@ -1,15 +1,91 @@
-// teller report
+// teller report: shows a run to people and machines.
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
 #include "cli/commands.h"
+#include "report/report.h"
 
 namespace teller::cli {
 
+namespace {
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  teller report RUN                   what stands out, requests, the slowest step's chain\n"
+    "  teller report RUN --request req-3   this request's steps, and the chain of its slowest\n"
+    "  teller report RUN --step 118        the chain of this step\n"
+    "  teller report RUN --json -o FILE    the same content for machines\n\n"
+    "What stands out is found by teller slice; docs/report.md says what each part means.\n";
+
+struct Options {
+  std::string run;
+  std::string output;
+  bool json = false;
+  int width = 0;
+  ReportOptions report;
+};
+
+// Terminals tell their width; else COLUMNS; else 100.
+int find_width() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  const char* columns = std::getenv("COLUMNS");
+  const int width = columns == nullptr ? 0 : std::atoi(columns);
+  return width > 0 ? width : 100;
+}
+
+TextStyle find_style(const Options& options) {
+  const char* no_color = std::getenv("NO_COLOR");
+  TextStyle style;
+  style.color = options.output.empty() && isatty(STDOUT_FILENO) == 1 &&
+                (no_color == nullptr || *no_color == '\0');
+  style.width = options.width > 0 ? options.width : find_width();
+  return style;
+}
+
+Result<int> write(const Options& options) {
+  TELLER_TRY(const RunFolder run, RunFolder::open(options.run));
+  TELLER_TRY(const nlohmann::ordered_json document, build_report(run, options.report));
+  // JSON in ASCII, so that nothing in it can steer a terminal either.
+  const std::string text =
+      options.json
+          ? document.dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n"
+          : report_text(document, find_style(options));
+  if (!options.output.empty()) {
+    TELLER_CHECK_OK(write_file_atomic(options.output, text));
+    return 0;
+  }
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+    return Error{ErrorCode::kIo, "writing the report: it could not be written", ""};
+  }
+  return 0;
+}
+
+}  // namespace
+
 void add_report(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("report", "(being built)");
-  command->callback([&context] {
-    context.run = []() -> Result<int> {
-      return Error{ErrorCode::kUnsupported, "report: not built into this teller", ""};
-    };
-  });
+  CLI::App* command = app.add_subcommand("report", "Show a run: requests, what stands out, chains");
+  auto options = std::make_shared<Options>();
+  command->add_option("RUN", options->run, "run folder, reconstructed")->required();
+  command->add_flag("--json", options->json, "one JSON document in place of text");
+  command->add_option("-o,--output", options->output, "write to FILE")->type_name("FILE");
+  command->add_option("--request", options->report.request, "show this request")->type_name("ID");
+  command
+      ->add_option("--step", options->report.step, "show the chain of this step (engine's number)")
+      ->type_name("N");
+  command->add_option("--lines", options->report.max_chain_lines, "most lines of the chain's tree")
+      ->capture_default_str();
+  command->add_option("--log-lines", options->report.max_log_lines, "most log lines")
+      ->capture_default_str();
+  command->add_option("--width", options->width, "columns (default: the terminal's)");
+  command->footer(kFooter);
+  command->callback([&context, options] { context.run = [options] { return write(*options); }; });
 }
 
 }  // namespace teller::cli

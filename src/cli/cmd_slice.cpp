@@ -1,13 +1,113 @@
-// teller slice
+// teller slice: finds what deviates in a run.
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
 #include "cli/commands.h"
+#include "slice/slice.h"
 
 namespace teller::cli {
 
+namespace {
+
+constexpr int kExitFindings = 10;
+
+constexpr const char* kFooter =
+    "Exit code 0 whether or not something stands out; with --fail-on-findings 10 if it does.\n"
+    "What is computed, and what each threshold means: docs/localise.md.\n\n"
+    "Examples:\n"
+    "  teller slice RUN --baseline HEALTHY         compare with a healthy run of the same "
+    "deployment\n"
+    "  teller slice RUN --baseline A --baseline B  with several: what is usual is known better\n"
+    "  teller slice RUN                            requests with their batch-mates only\n"
+    "  teller slice RUN --baseline HEALTHY --fail-on-findings --json\n"
+    "  teller report RUN                           then look at it\n";
+
+struct Options {
+  std::string run;
+  SliceOptions slice;
+  bool json = false;
+  bool fail_on_findings = false;
+};
+
+using Json = nlohmann::ordered_json;
+
+// Names come from the traced program: nothing in them may steer the terminal.
+std::string printable(const Json& text) {
+  const std::string quoted = text.dump(-1, ' ', true, Json::error_handler_t::replace);
+  return text.is_string() ? quoted.substr(1, quoted.size() - 2) : quoted;
+}
+
+void print_reason(const Json& reason) {
+  std::printf("    - %s\n", printable(reason["text"]).c_str());
+}
+
+void print_summary(const Json& findings) {
+  const bool suspicious = findings["verdict"]["suspicious"];
+  std::printf("%s\n", suspicious ? "Something stands out:" : "Nothing stands out.");
+  for (const Json& request : findings["requests"]) {
+    std::printf("  request %s (score %.1f)\n", printable(request["id"]).c_str(),
+                request["score"].get<double>());
+    for (const Json& reason : request["reasons"]) print_reason(reason);
+  }
+  if (!findings["run"].empty()) std::puts("  the run");
+  for (const Json& reason : findings["run"]) print_reason(reason);
+  for (const Json& op : findings["operators"]) {
+    if (!op["suspicious"]) continue;
+    std::printf("  operator %s %s (%s steps): %s, x%.1f of the baseline\n",
+                printable(op["layer"]).c_str(), printable(op["family"]).c_str(),
+                printable(op["phase"]).c_str(), printable(op["kind"]).c_str(),
+                op["effect"]["ratio"].get<double>());
+  }
+  for (const Json& note : findings["notes"]) std::printf("  note: %s\n", printable(note).c_str());
+  std::printf("  %s\n", printable(findings["verdict"]["note"]).c_str());
+}
+
+void add_thresholds(CLI::App& command, SliceOptions& options) {
+  const auto add = [&](const char* name, auto& value, const char* text) {
+    command.add_option(name, value, text)->capture_default_str()->group("Thresholds");
+  };
+  add("--min-ratio", options.min_ratio,
+      "a request's operator is slow from this ratio to its mates");
+  add("--min-family-ratio", options.min_family_ratio,
+      "a family is slow from this ratio to the baseline");
+  add("--min-run-ratio", options.min_run_ratio, "the run is slow from this ratio to the baseline");
+  add("--min-z", options.min_z, "and from this many standard errors");
+  add("--min-steps", options.min_steps, "and if it was compared in this many steps");
+  add("--min-passed-over", options.min_passed_over, "steps in which a request is passed over");
+  add("--min-preemptions", options.min_preemptions, "preemptions of a request");
+  add("--min-baseline-steps", options.min_baseline_steps, "steps that an expected value needs");
+  add("--max-instances", options.max_instances, "deviating instances to keep");
+}
+
+}  // namespace
+
 void add_slice(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("slice", "(being built)");
-  command->callback([&context] {
-    context.run = []() -> Result<int> {
-      return Error{ErrorCode::kUnsupported, "slice: not built into this teller", ""};
+  CLI::App* command = app.add_subcommand("slice", "Find what deviates in a run");
+  auto options = std::make_shared<Options>();
+  command->add_option("RUN", options->run, "run folder, reconstructed")->required();
+  command
+      ->add_option("--baseline", options->slice.baselines,
+                   "a healthy run of the same deployment, reconstructed; may be repeated")
+      ->type_name("RUN")
+      ->expected(1)
+      ->take_all();
+  command->add_flag("--json", options->json, "print the findings as one JSON document");
+  command->add_flag("--fail-on-findings", options->fail_on_findings,
+                    "exit with 10 if something stands out");
+  add_thresholds(*command, options->slice);
+  command->footer(kFooter);
+  command->callback([&context, options] {
+    context.run = [options]() -> Result<int> {
+      TELLER_TRY(RunFolder run, RunFolder::open(options->run));
+      TELLER_TRY(const SliceResult result, slice(run, options->slice));
+      if (options->json) {
+        std::puts(result.findings->dump(1, ' ', true, Json::error_handler_t::replace).c_str());
+      } else {
+        print_summary(*result.findings);
+      }
+      return result.suspicious && options->fail_on_findings ? kExitFindings : 0;
     };
   });
 }

@@ -1,0 +1,61 @@
+// The parts of the report's document. Each function makes one.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "report/report.h"
+#include "run_folder/chains.h"
+
+namespace teller::report_detail {
+
+using Json = nlohmann::ordered_json;
+
+// What the parts are made from. `findings` is null where there are none, or stale ones.
+struct Source {
+  const RunFolder& run;
+  const Chains& chains;
+  const Json& findings;
+  const ReportOptions& options;
+};
+
+// The step's name for people: the engine's number, or the index where it has none.
+std::int64_t step_number(const Chains& chains, std::uint32_t step);
+// {"step": index, "number": step_number}
+Json step_json(const Chains& chains, std::uint32_t step);
+
+// Name, program, when, how long, size, losses.
+Json run_json(const Source& source);
+// The findings, with first steps, log lines in full and what to check next; null without findings.
+Json stands_out_json(const Source& source);
+
+// Indices of the requests that the findings suspect, most suspicious first.
+std::vector<std::uint32_t> suspects(const Source& source);
+// All requests: suspects first, then by latency.
+Json requests_json(const Source& source);
+// The steps of one request, in order.
+Json request_steps_json(const Source& source, std::uint32_t request);
+
+// The step whose chain is shown, for whom, and why this one.
+struct ChainChoice {
+  std::uint32_t step = kNoIndex;
+  std::uint32_t request = kNoIndex;  // kNoIndex: the whole step
+  std::string why;
+};
+Result<ChainChoice> choose_chain(const Source& source);
+// Its tree, siblings of one family taken together.
+Json chain_json(const Source& source, const ChainChoice& choice);
+
+// Log lines of the chain's step, of the suspects, and errors.
+Json logs_json(const Source& source, const ChainChoice& choice);
+// One log line with what it was aligned to.
+Json log_json(const Chains& chains, std::uint32_t line);
+
+// The member `key` of an object, null if it is none or lacks it: artefacts may be from anyone.
+Json member(const Json& object, const char* key);
+// A JSON number as an index below `count`; kNoIndex if it is anything else.
+std::uint32_t index_below(const Json& number, std::size_t count);
+
+}  // namespace teller::report_detail

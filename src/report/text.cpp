@@ -1,0 +1,178 @@
+// Header and "what stands out" of the report's text, and the order of its sections.
+#include <array>
+#include <ctime>
+
+#include "report/document.h"
+#include "report/terminal.h"
+#include "report/text_sections.h"
+
+namespace teller {
+namespace report_detail {
+namespace {
+
+std::string when(const Json& unix_ns) {
+  if (!unix_ns.is_number_integer()) return "";
+  const std::time_t seconds = unix_ns.get<std::int64_t>() / 1'000'000'000;
+  std::tm parts{};
+  std::array<char, 40> text{};
+  if (gmtime_r(&seconds, &parts) == nullptr) return "";
+  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts);
+  return text.data();
+}
+
+std::string joined(const Json& list) {
+  std::string text;
+  for (const Json& item : list) text += (text.empty() ? "" : " ") + shown(item);
+  return text;
+}
+
+std::string width_wrap(const TextStyle& style, const std::string& text, std::string_view first) {
+  return wrap(text, static_cast<std::size_t>(std::max(style.width, 40)), first);
+}
+
+std::string pairs(const Json& object) {
+  std::string text;
+  for (const auto& [name, value] : object.items()) {
+    text += (text.empty() ? "" : ", ") + printable(name) + " " + shown(value);
+  }
+  return text;
+}
+
+std::string ended(const Json& run) {
+  if (run["signal"].is_number()) return ", killed by signal " + shown(run["signal"]);
+  if (run["exit_code"].is_number()) return ", exit status " + shown(run["exit_code"]);
+  return "";
+}
+
+std::string span_of_steps(const Json& reason) {
+  if (!reason["first_step"].is_object()) return "";
+  std::string text = "first in step " + shown(reason["first_step"]["number"]);
+  if (reason["last_step"].is_object() && reason["last_step"] != reason["first_step"]) {
+    text += ", last in step " + shown(reason["last_step"]["number"]);
+  }
+  return text;
+}
+
+std::string reason_text(const Json& reason, const TextStyle& style) {
+  std::string text = width_wrap(style, shown(member(reason, "text")), "   - ");
+  const std::string span = span_of_steps(reason);
+  if (!span.empty()) text += width_wrap(style, span, "     when:  ");
+  std::size_t lines = 0;
+  for (const Json& line : reason["log_lines"]) {
+    if (++lines > 3) break;
+    text += "     log:   " +
+            cut(shown(line["level"]) + " " + shown(line["text"]),
+                static_cast<std::size_t>(std::max(style.width - 12, 40))) +
+            "\n";
+  }
+  const std::string check = shown(reason["check_next"]);
+  if (!check.empty()) text += width_wrap(style, check, "     check: ");
+  return text;
+}
+
+std::string suspects_text(const Json& stands_out, const TextStyle& style) {
+  std::string text;
+  int place = 0;
+  for (const Json& request : stands_out["requests"]) {
+    text += paint(style, Ink::kRed,
+                  " " + std::to_string(++place) + ". request " + shown(request["id"])) +
+            paint(style, Ink::kDim, "  score " + shown(request["score"])) + "\n";
+    for (const Json& reason : request["reasons"]) text += reason_text(reason, style);
+  }
+  if (!stands_out["run"].empty()) text += paint(style, Ink::kRed, " the run as a whole") + "\n";
+  for (const Json& reason : stands_out["run"]) text += reason_text(reason, style);
+  bool any = false;
+  for (const Json& op : stands_out["operators"]) {
+    if (member(op, "suspicious") != true) continue;
+    if (!any) text += paint(style, Ink::kRed, " operators") + "\n";
+    any = true;
+    text += "   - " + shown(op["layer"]) + " " + shown(op["family"]) + ": " + shown(op["kind"]);
+    if (op["kind"] == "slower") text += ", x" + shown(op["effect"]["ratio"]) + " of the baseline";
+    text += " in " + shown(op["steps"]) + " " + shown(op["phase"]) + " steps\n";
+  }
+  return text;
+}
+
+std::string looked_at(const Json& document) {
+  const Json& run = document["run"];
+  const Json baseline = member(document["stands_out"], "baseline");
+  std::string text =
+      "looked at " + shown(run["steps"]) + " steps, " + shown(run["requests"]) + " requests and " +
+      shown(run["nodes"]) +
+      " nodes: waiting and preemptions, "
+      "each request's operators against its batch-mates, failed and unfinished calls";
+  const Json runs = member(baseline, "runs");
+  if (!runs.is_array() || runs.empty()) return text + "; without a baseline";
+  text += ", operator families against the baseline (";
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    text += (i > 0 ? ", " : "") + shown(member(runs[i], "name"));
+  }
+  return text + ")";
+}
+
+}  // namespace
+
+std::string shown(const Json& value) {
+  if (value.is_null()) return "–";
+  if (value.is_string()) return printable(value.get<std::string>());
+  return printable(value.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+std::string header_text(const Json& document, const TextStyle& style) {
+  const Json& run = document["run"];
+  std::string text = paint(style, Ink::kBold, "Run " + shown(run["path"])) + "\n";
+  if (run["program"].is_array()) {
+    text += width_wrap(style, joined(run["program"]) + ended(run), "  program   ");
+  }
+  std::string time = when(run["begin_unix_ns"]);
+  time += (time.empty() ? "" : ", ") + duration(run["duration_ns"].get<std::int64_t>());
+  if (run["host"].is_string()) time += " on " + shown(run["host"]);
+  text += width_wrap(style, time, "  when      ");
+  text += width_wrap(style,
+                     shown(run["steps"]) + " steps, " + shown(run["requests"]) + " requests, " +
+                         shown(run["log_lines"]) +
+                         " log lines, nodes by layer: " + pairs(run["layers"]),
+                     "  holds     ");
+  std::string losses = pairs(run["losses"]);
+  if (run["state"] != "sealed")
+    losses += (losses.empty() ? "" : ", ") + ("state " + shown(run["state"]));
+  text +=
+      width_wrap(style, losses.empty() ? "nothing known to be missing" : losses, "  coverage  ");
+  return text;
+}
+
+std::string stands_out_text(const Json& document, const TextStyle& style) {
+  if (document["findings"] != "current") {
+    const bool stale = document["findings"] == "stale";
+    return width_wrap(
+        style,
+        std::string(stale ? "The findings are older than the chains" : "Nobody has looked yet") +
+            ": run teller slice RUN [--baseline HEALTHY], then this again.",
+        "");
+  }
+  const Json& stands_out = document["stands_out"];
+  const bool suspicious = member(stands_out["verdict"], "suspicious") == true;
+  std::string text = suspicious ? paint(style, Ink::kBold, "What stands out") + "\n"
+                                : paint(style, Ink::kGreen, "Nothing stands out") + "\n";
+  text += suspects_text(stands_out, style);
+  text += width_wrap(style, looked_at(document), "   ");
+  for (const Json& note : stands_out["notes"]) text += width_wrap(style, shown(note), "   note: ");
+  text += width_wrap(style, shown(member(stands_out["verdict"], "note")), "   ");
+  return text;
+}
+
+}  // namespace report_detail
+
+std::string report_text(const nlohmann::ordered_json& document, const TextStyle& style) {
+  using namespace report_detail;  // NOLINT: this file's own parts
+  std::string text = header_text(document, style) + "\n" + stands_out_text(document, style);
+  for (const std::string& section :
+       {requests_text(document, style), request_steps_text(document, style),
+        chain_text(document, style), deviations_text(document, style),
+        logs_text(document, style)}) {
+    if (!section.empty()) text += "\n" + section;
+  }
+  return text;
+}
+
+}  // namespace teller

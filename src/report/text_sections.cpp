@@ -1,0 +1,219 @@
+// Tables, tree and log lines of the report's text.
+#include "report/text_sections.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <vector>
+
+#include "report/document.h"
+#include "report/terminal.h"
+
+namespace teller::report_detail {
+namespace {
+
+constexpr std::size_t kMostRows = 40;
+
+std::size_t width_of(const TextStyle& style) {
+  return static_cast<std::size_t>(std::max(style.width, 40));
+}
+
+std::string time_or_dash(const Json& ns) {
+  return ns.is_number_integer() ? duration(ns.get<std::int64_t>()) : "–";
+}
+
+std::string title(const TextStyle& style, const std::string& text) {
+  return paint(style, Ink::kBold, text) + "\n";
+}
+
+// A table: the first column is as wide as its content (within reason) and flush left.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> head) { rows_.push_back(std::move(head)); }
+  void add(std::vector<std::string> cells, Ink ink = Ink::kPlain) {
+    rows_.push_back(std::move(cells));
+    inks_.push_back(ink);
+  }
+  std::string text(const TextStyle& style) const {
+    std::vector<std::size_t> widths(rows_.front().size(), 0);
+    for (const auto& row : rows_) {
+      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
+    }
+    std::size_t others = 2;
+    for (std::size_t i = 1; i < widths.size(); ++i) others += widths[i] + 2;
+    const std::size_t room = width_of(style) > others + 8 ? width_of(style) - others : 8;
+    widths[0] = std::min(widths[0], room);
+    std::string out;
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      std::string line = "  " + left(rows_[r][0], widths[0]);
+      for (std::size_t i = 1; i < rows_[r].size(); ++i)
+        line += "  " + right(rows_[r][i], widths[i]);
+      out += paint(style, r == 0 ? Ink::kDim : inks_[r - 1], line) + "\n";
+    }
+    return out;
+  }
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+  std::vector<Ink> inks_;  // of rows_[1] and after
+};
+
+std::string percent(const Json& share) {
+  std::array<char, 16> text{};
+  std::snprintf(text.data(), text.size(), "%.1f%%", 100 * share.get<double>());
+  return text.data();
+}
+
+std::string tree_line(const Json& line, const TextStyle& style) {
+  const bool marked = line["deviating"].get<std::size_t>() > 0;
+  std::string label(2 * line["depth"].get<std::size_t>(), ' ');
+  label +=
+      "[" + shown(line["layer"]) + "] " + shown(line["count"] == 1 ? line["name"] : line["family"]);
+  if (line["count"] != 1) label += " ×" + shown(line["count"]);
+  if (line["failed"] == true) label += " FAILED";
+  if (line["open"] == true) label += " NOT ENDED";
+  const bool row = line["row"] == true;
+  const std::string numbers =
+      row ? "" : right(time_or_dash(line["duration_ns"]), 9) + right(percent(line["share"]), 8);
+  const std::size_t room = width_of(style) - std::min<std::size_t>(width_of(style) - 20, 22);
+  const std::string text = (marked ? " ▲ " : "   ") + left(label, room) + numbers;
+  return paint(style, marked ? Ink::kYellow : Ink::kPlain,
+               text.substr(0, text.find_last_not_of(' ') + 1)) +
+         "\n";
+}
+
+}  // namespace
+
+std::string requests_text(const Json& document, const TextStyle& style) {
+  const Json& requests = document["requests"];
+  if (requests.empty()) return "";
+  const std::int64_t begin = document["run"]["begin_ns"].get<std::int64_t>();
+  Table table({"request", "arrival", "queued", "first token", "latency", "steps", "prefill",
+               "decode", "waited", "preempted"});
+  for (std::size_t i = 0; i < std::min(requests.size(), kMostRows); ++i) {
+    const Json& r = requests[i];
+    const bool suspicious = r["suspicious"] == true;
+    const std::int64_t arrival = r["arrival_ns"].get<std::int64_t>();
+    table.add({(suspicious ? "▲ " : "  ") + shown(r["id"]),
+               arrival < 0 ? "–" : "+" + duration(arrival - begin), time_or_dash(r["queue_ns"]),
+               time_or_dash(r["ttft_ns"]), time_or_dash(r["latency_ns"]), shown(r["steps"]),
+               shown(r["prefill_tokens"]), shown(r["decode_tokens"]), shown(r["waiting_steps"]),
+               shown(r["preemptions"])},
+              suspicious ? Ink::kRed : Ink::kPlain);
+  }
+  std::string text = title(style,
+                           "Requests (suspicious first, then by latency; prefill and decode "
+                           "in tokens, waited in steps)") +
+                     table.text(style);
+  if (requests.size() > kMostRows) {
+    text += "  and " + std::to_string(requests.size() - kMostRows) + " more: --json has all\n";
+  }
+  return text;
+}
+
+std::string request_steps_text(const Json& document, const TextStyle& style) {
+  const Json& steps = document["request_steps"];
+  if (!steps.is_array()) return "";
+  Table table({"step", "phase", "tokens", "computed", "since served", "step took", "step's tokens",
+               "kv free"});
+  for (const Json& step : steps) {
+    const bool odd = step["phase"] == "waiting" || step["phase"] == "preempted";
+    table.add({shown(step["number"]), shown(step["phase"]), shown(step["scheduled"]),
+               shown(step["computed"]), shown(step["since_served"]), time_or_dash(step["step_ns"]),
+               shown(step["tokens"]) + "/" + shown(step["token_limit"]), shown(step["kv_free"])},
+              odd ? Ink::kYellow : Ink::kPlain);
+  }
+  return title(style, "Steps of request " + shown(document["chain"]["request"])) +
+         table.text(style);
+}
+
+std::string chain_text(const Json& document, const TextStyle& style) {
+  const Json& chain = document["chain"];
+  if (!chain.is_object()) return "No step was found: see teller stats RUN.\n";
+  std::string head = "Chain of step " + shown(chain["number"]);
+  if (chain["request"].is_string()) head += " for request " + shown(chain["request"]);
+  std::string text = title(style, head);
+  std::string facts = duration(chain["duration_ns"].get<std::int64_t>());
+  if (chain["tokens"] >= 0) facts += ", " + shown(chain["tokens"]) + " tokens";
+  if (chain["kv_free"] >= 0) {
+    facts += ", " + shown(chain["kv_free"]) + "/" + shown(chain["kv_total"]) + " KV blocks free";
+  }
+  if (chain["device_busy_ns"] > 0)
+    facts += ", device busy " + time_or_dash(chain["device_busy_ns"]);
+  facts += "; " + shown(chain["why"]);
+  text += wrap(facts, width_of(style), "  ");
+  for (const Json& line : chain["tree"]) text += tree_line(line, style);
+  if (chain["lines_left_out"] > 0) {
+    text += "   … " + shown(chain["lines_left_out"]) + " more lines: --lines N\n";
+  }
+  if (chain["nodes_of_other_requests"] > 0) {
+    text += "   (" + shown(chain["nodes_of_other_requests"]) +
+            " nodes belong to other requests and are not part of this chain)\n";
+  }
+  return text + wrap("lowest layer there is: " + shown(chain["lowest_layer"]) +
+                         "; ×N stands for N siblings of one family, their times added; ▲ deviates",
+                     width_of(style), "   ");
+}
+
+std::string deviations_text(const Json& document, const TextStyle& style) {
+  if (!document["stands_out"].is_object()) return "";
+  const Json& operators = document["stands_out"]["operators"];
+  std::string text;
+  if (!operators.empty()) {
+    Table table({"operator", "phase", "what", "ratio", "vs. all", "z", "steps", "of time"});
+    for (std::size_t i = 0; i < std::min<std::size_t>(operators.size(), 15); ++i) {
+      const Json& op = operators[i];
+      table.add({(op["suspicious"] == true ? "▲ " : "  ") + shown(op["layer"]) + " " +
+                     shown(op["family"]),
+                 shown(op["phase"]), shown(op["kind"]), "x" + shown(op["effect"]["ratio"]),
+                 "x" + shown(op["effect"]["relative_ratio"]), shown(op["z"]), shown(op["steps"]),
+                 percent(op["effect"]["step_share"])});
+    }
+    text += title(style, "Operators that differ from the baseline") + table.text(style);
+  }
+  const Json& instances = document["stands_out"]["instances"];
+  if (instances.empty()) return text;
+  Table table({"instance", "step", "ratio", "z", "too long by"});
+  for (std::size_t i = 0; i < std::min<std::size_t>(instances.size(), 8); ++i) {
+    const Json& one = instances[i];
+    table.add({shown(one["layer"]) + " " + shown(one["name"]), shown(member(one, "number")),
+               "x" + shown(one["ratio"]), shown(one["z"]), time_or_dash(one["excess_ns"])});
+  }
+  if (!text.empty()) text += "\n";
+  return text + title(style, "Single instances that took longest beyond what is expected of them") +
+         table.text(style) +
+         wrap(
+             "One slow instance is as often the machine's doing as the program's: these are no "
+             "findings by themselves.",
+             width_of(style), "  ");
+}
+
+std::string logs_text(const Json& document, const TextStyle& style) {
+  const Json& logs = document["logs"];
+  if (logs["lines"].empty()) return "";
+  const std::int64_t begin = document["run"]["begin_ns"].get<std::int64_t>();
+  std::string text = title(style, "Log lines beside it");
+  for (const Json& line : logs["lines"]) {
+    const std::int64_t time = line["time_ns"].get<std::int64_t>();
+    const std::string level = shown(line["level"]);
+    const std::string at = time < 0 ? "–" : "+" + duration(time - begin);
+    const std::string step =
+        line["step"].is_object() ? "step " + shown(line["step"]["number"]) : "no step";
+    const std::string text_line = "  " + right(at, 10) + "  " + left(step, 10) + "  " +
+                                  left(level.empty() ? "–" : level, 8) + "  " + shown(line["text"]);
+    const bool error = level == "ERROR" || level == "CRITICAL" || level == "FATAL";
+    const bool warning = level == "WARNING" || level == "WARN";
+    text += paint(style,
+                  error     ? Ink::kRed
+                  : warning ? Ink::kYellow
+                            : Ink::kPlain,
+                  cut(text_line, width_of(style))) +
+            "\n";
+  }
+  if (logs["left_out"] > 0) {
+    text += "  and " + shown(logs["left_out"]) + " more: --log-lines N\n";
+  }
+  return text;
+}
+
+}  // namespace teller::report_detail

@@ -1,0 +1,24 @@
+// The sections of the report's text, in the order in which they are shown.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "report/report.h"
+
+namespace teller::report_detail {
+
+using Json = nlohmann::ordered_json;
+
+std::string header_text(const Json& document, const TextStyle& style);
+std::string stands_out_text(const Json& document, const TextStyle& style);
+std::string requests_text(const Json& document, const TextStyle& style);
+std::string request_steps_text(const Json& document, const TextStyle& style);
+std::string chain_text(const Json& document, const TextStyle& style);
+std::string deviations_text(const Json& document, const TextStyle& style);
+std::string logs_text(const Json& document, const TextStyle& style);
+
+// A JSON value of the document as safe text: strings without quotes, "–" for null.
+std::string shown(const Json& value);
+
+}  // namespace teller::report_detail

@@ -1,0 +1,70 @@
+// Expected values per operator key, learnt from healthy runs or from the run itself.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "slice/mates.h"
+#include "slice/observations.h"
+#include "slice/robust.h"
+#include "slice/schedule_signs.h"
+
+namespace teller::slice_detail {
+
+// Median and spread of a feature that depends on neither tokens nor context; natural logarithms.
+struct Level {
+  double median = 0;
+  double spread = kSpreadFloor;
+  bool known = false;
+  double deviation(double value) const;  // asinh((value - median) / spread); 0 where unknown
+};
+
+// Expectations of one key. Unknown (no fit) where the key was seen in too few steps.
+struct KeyModel {
+  Fit duration;
+  Fit self;
+  Level queue;
+  Level gap;
+  std::size_t instances = 0;
+  std::size_t steps = 0;
+};
+
+// How far healthy requests' medians lie from their mates'.
+struct MatesNorm {
+  double high = 0;    // largest |log ratio|
+  double spread = 0;  // MAD spread; 0 where fewer than three requests were compared
+};
+
+struct Baseline {
+  bool external = false;         // learnt from --baseline runs, else from the run itself
+  std::vector<KeyModel> models;  // by key id; ids not learnt from are there too
+  std::array<std::size_t, 3> phase_steps{};  // steps per Phase
+  ScheduleNorm norm;                         // known only where external
+  std::vector<MatesNorm> mates;              // by key id; all 0 where not external
+
+  std::vector<Fit> duration_fits() const;
+  std::vector<Fit> self_fits() const;
+};
+
+// Steps per Phase that any shared observation lies in.
+std::array<std::size_t, 3> count_phase_steps(const std::vector<Observation>& observations,
+                                             const KeyTable& keys);
+
+// A run to learn from.
+struct Lesson {
+  const std::vector<Observation>* observations;
+  std::size_t steps;
+};
+
+// Learns key models from all `runs` together. A key needs `least_steps` steps. Each step's pace is
+// taken off before the fits are made a second time.
+std::vector<KeyModel> learn_keys(const std::vector<Lesson>& runs, const KeyTable& keys,
+                                 std::uint32_t least_steps);
+
+// Takes one healthy run's mates into account.
+void widen_mates(Baseline& baseline, const std::vector<MateSeries>& series,
+                 std::uint32_t least_steps);
+
+}  // namespace teller::slice_detail

@@ -1,0 +1,145 @@
+#include "slice/findings_json.h"
+
+#include <algorithm>
+
+namespace teller::slice_detail {
+namespace {
+
+constexpr std::size_t kMostSteps = 200;    // of one reason, in the file
+constexpr std::size_t kMostEvidence = 20;  // nodes and log lines of one reason
+
+Json reason_json(const Case& c, const RunName& run, const Reason& reason, std::uint32_t request);
+
+// Log lines that belong to a reason: those that name the request at level WARNING or above, and
+// ERROR lines of the steps. They support a finding and never make one.
+std::vector<std::uint32_t> log_lines(const Chains& chains, const Reason& reason,
+                                     std::uint32_t request) {
+  std::vector<std::uint32_t> lines;
+  for (std::uint32_t line = 0; line < chains.log_count(); ++line) {
+    const std::string_view level = chains.string(chains.logs.level[line]);
+    const bool is_error = level == "ERROR" || level == "CRITICAL" || level == "FATAL";
+    const bool is_warning = level == "WARNING" || level == "WARN";
+    const bool names_it = request != kNoIndex && chains.logs.request[line] == request;
+    const bool in_steps =
+        std::binary_search(reason.steps.begin(), reason.steps.end(), chains.logs.step[line]);
+    if ((names_it && (is_error || is_warning)) || (in_steps && is_error)) lines.push_back(line);
+    if (lines.size() == kMostEvidence) break;
+  }
+  return lines;
+}
+
+Json reason_json(const Case& c, const RunName& run, const Reason& reason, std::uint32_t request) {
+  Json json;
+  json["kind"] = reason.kind;
+  json["text"] = reason.text;
+  json["score"] = rounded(reason.score);
+  json["suspicious"] = reason.suspicious;
+  json["effect"] = reason.effect;
+  json["step_count"] = reason.steps.size();
+  json["steps"] = Json::array();
+  json["step_numbers"] = Json::array();  // the engine's own, -1 where it has none
+  for (std::size_t i = 0; i < std::min(reason.steps.size(), kMostSteps); ++i) {
+    json["steps"].push_back(reason.steps[i]);
+    json["step_numbers"].push_back(c.chains.steps.number[reason.steps[i]]);
+  }
+  json["operators"] = reason.operators;
+  json["evidence_nodes"] = Json::array();
+  for (std::size_t i = 0; i < std::min(reason.nodes.size(), kMostEvidence); ++i) {
+    json["evidence_nodes"].push_back(locator(c.chains, run, reason.nodes[i]));
+  }
+  json["log_lines"] = log_lines(c.chains, reason, request);
+  return json;
+}
+
+Json request_json(const Case& c, const RunName& run, const RequestFinding& finding) {
+  Json json;
+  json["id"] = c.chains.string(c.chains.requests.id[finding.request]);
+  json["request"] = finding.request;
+  json["score"] = rounded(finding.score);
+  json["reasons"] = Json::array();
+  for (const Reason& reason : finding.reasons) {
+    json["reasons"].push_back(reason_json(c, run, reason, finding.request));
+  }
+  return json;
+}
+
+Json operator_json(const Case& c, const OperatorFinding& finding) {
+  const OpKey& key = c.keys.key(finding.key);
+  return {{"kind", finding.kind},
+          {"layer", layer_name(key.layer)},
+          {"family", key.family},
+          {"phase", phase_name(key.phase)},
+          {"effect",
+           {{"ratio", rounded(finding.ratio)},
+            {"relative_ratio", rounded(finding.relative_ratio)},
+            {"step_share", rounded(finding.step_share)}}},
+          {"z", rounded(finding.z)},
+          {"instances", finding.instances},
+          {"steps", finding.steps},
+          {"score", rounded(finding.score)},
+          {"suspicious", finding.suspicious}};
+}
+
+// A request's score is its strongest reason's, plus a little for each further one.
+void rank(Findings& findings) {
+  const auto stronger = [](const Reason& a, const Reason& b) { return a.score > b.score; };
+  for (RequestFinding& finding : findings.requests) {
+    std::stable_sort(finding.reasons.begin(), finding.reasons.end(), stronger);
+    finding.score =
+        finding.reasons.front().score + 0.1 * static_cast<double>(finding.reasons.size() - 1);
+  }
+  std::sort(findings.requests.begin(), findings.requests.end(),
+            [](const RequestFinding& a, const RequestFinding& b) {
+              return std::tie(b.score, a.request) < std::tie(a.score, b.request);
+            });
+  std::stable_sort(findings.run.begin(), findings.run.end(), stronger);
+  std::sort(findings.operators.begin(), findings.operators.end(),
+            [](const OperatorFinding& a, const OperatorFinding& b) {
+              return std::tie(b.suspicious, b.score, a.key) <
+                     std::tie(a.suspicious, a.score, b.key);
+            });
+}
+
+}  // namespace
+
+bool is_suspicious(const Findings& findings) {
+  return !findings.requests.empty() ||
+         std::any_of(findings.run.begin(), findings.run.end(),
+                     [](const Reason& reason) { return reason.suspicious; }) ||
+         std::any_of(findings.operators.begin(), findings.operators.end(),
+                     [](const OperatorFinding& finding) { return finding.suspicious; });
+}
+
+Json findings_json(const Case& c, const RunName& run, Findings findings) {
+  rank(findings);
+  Json json;
+  json["verdict"] = {{"suspicious", is_suspicious(findings)},
+                     {"fault_type", nullptr},
+                     {"note", "no fault type: teller has no trained model here yet"}};
+  json["requests"] = Json::array();
+  for (const RequestFinding& finding : findings.requests) {
+    json["requests"].push_back(request_json(c, run, finding));
+  }
+  json["run"] = Json::array();
+  for (const Reason& reason : findings.run) {
+    json["run"].push_back(reason_json(c, run, reason, kNoIndex));
+  }
+  json["operators"] = Json::array();
+  for (const OperatorFinding& finding : findings.operators) {
+    json["operators"].push_back(operator_json(c, finding));
+  }
+  json["instances"] = Json::array();
+  for (const InstanceFinding& finding : findings.instances) {
+    Json instance = locator(c.chains, run, finding.node);
+    const std::uint32_t step = c.chains.nodes.step[finding.node];
+    instance["number"] = step == kNoIndex ? -1 : c.chains.steps.number[step];
+    instance["z"] = rounded(finding.z);
+    instance["ratio"] = rounded(finding.ratio);
+    instance["excess_ns"] = finding.excess_ns;
+    json["instances"].push_back(std::move(instance));
+  }
+  json["notes"] = findings.notes;
+  return json;
+}
+
+}  // namespace teller::slice_detail

@@ -1,0 +1,16 @@
+// Findings as JSON, format "teller.findings" (docs/localise.md).
+#pragma once
+
+#include "slice/findings.h"
+#include "slice/locate.h"
+#include "slice/operators.h"
+
+namespace teller::slice_detail {
+
+// Everything but "options" and "baseline", which the caller knows. Sorts what is ranked.
+Json findings_json(const Case& c, const RunName& run, Findings findings);
+
+// Whether anything makes the run suspicious.
+bool is_suspicious(const Findings& findings);
+
+}  // namespace teller::slice_detail

@@ -1,0 +1,24 @@
+// How anything found is named in files and JSON: locators.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "run_folder/chains.h"
+
+namespace teller::slice_detail {
+
+// What a locator needs to know of the run.
+struct RunName {
+  std::string run;   // the run folder's name
+  std::string host;  // "" where unknown
+};
+
+// {run, host, rank, pid, step, node, layer, family, name, start_ns}; null where unknown.
+nlohmann::ordered_json locator(const Chains& chains, const RunName& run, std::uint32_t node);
+
+// `x` with six significant digits, so that files do not depend on the last bits of a sum.
+double rounded(double x);
+
+}  // namespace teller::slice_detail

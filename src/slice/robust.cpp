@@ -1,0 +1,196 @@
+#include "slice/robust.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+namespace teller::slice_detail {
+namespace {
+
+constexpr double kHuber = 1.345;            // 95 % efficiency for normal errors
+constexpr double kNormalMad = 1.4826;       // MAD to standard deviation
+constexpr double kLeastVariation = 0.05;    // of a covariate, in log units, to get a slope
+constexpr std::size_t kMostPoints = 20000;  // more add nothing; every n-th is taken
+constexpr int kIterations = 15;
+
+std::vector<Point> thin_out(std::span<const Point> points) {
+  const std::size_t stride = 1 + points.size() / (kMostPoints + 1);
+  std::vector<Point> kept;
+  kept.reserve(points.size() / stride + 1);
+  for (std::size_t i = 0; i < points.size(); i += stride) kept.push_back(points[i]);
+  return kept;
+}
+
+// One covariate, centred, with its range; `used` is false if it is unknown or hardly varies.
+struct Covariate {
+  double mean = 0, low = 0, high = 0;
+  bool used = false;
+};
+
+Covariate describe(const std::vector<Point>& points, double Point::*member) {
+  Covariate c;
+  double sum = 0, squares = 0;
+  c.low = c.high = points.front().*member;
+  for (const Point& p : points) {
+    const double x = p.*member;
+    sum += x;
+    squares += x * x;
+    c.low = std::min(c.low, x);
+    c.high = std::max(c.high, x);
+  }
+  const double n = static_cast<double>(points.size());
+  c.mean = sum / n;
+  const double deviation = std::sqrt(std::max(0.0, squares / n - c.mean * c.mean));
+  c.used = deviation >= kLeastVariation && points.size() >= 8;
+  return c;
+}
+
+Eigen::Vector3d solve(const std::vector<Point>& points, const std::vector<double>& weights,
+                      const Covariate& tokens, const Covariate& context) {
+  Eigen::Matrix3d normal = Eigen::Matrix3d::Zero();
+  Eigen::Vector3d right = Eigen::Vector3d::Zero();
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const Eigen::Vector3d x(1.0, tokens.used ? points[i].log_tokens - tokens.mean : 0.0,
+                            context.used ? points[i].log_context - context.mean : 0.0);
+    normal += weights[i] * x * x.transpose();
+    right += weights[i] * x * points[i].log_time;
+  }
+  // A little ridge keeps slopes of collinear covariates small, and the matrix regular.
+  const double ridge = 1e-4 * static_cast<double>(points.size());
+  normal(1, 1) += ridge;
+  normal(2, 2) += ridge;
+  return normal.ldlt().solve(right);
+}
+
+}  // namespace
+
+double quantile(std::vector<double> values, double fraction) {
+  if (values.empty()) return 0;
+  const auto at = static_cast<std::size_t>(fraction * static_cast<double>(values.size() - 1) + .5);
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(at);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+double mad_spread(const std::vector<double>& values) {
+  const double centre = median(values);
+  std::vector<double> distances;
+  distances.reserve(values.size());
+  for (const double v : values) distances.push_back(std::abs(v - centre));
+  return kNormalMad * median(std::move(distances));
+}
+
+double Fit::predict(double log_tokens, double log_context) const {
+  return a + b * std::clamp(log_tokens, tokens_low, tokens_high) +
+         c * std::clamp(log_context, context_low, context_high);
+}
+
+double Fit::deviation(double residual_value) const {
+  return std::asinh(residual_value / std::max(spread, kSpreadFloor));
+}
+
+namespace {
+
+Fit fit_slopes(std::span<const Point> all) {
+  Fit fit;
+  if (all.empty()) return fit;
+  const std::vector<Point> points = thin_out(all);
+  const Covariate tokens = describe(points, &Point::log_tokens);
+  const Covariate context = describe(points, &Point::log_context);
+  std::vector<double> weights(points.size(), 1.0);
+  std::vector<double> residuals(points.size());
+  for (int round = 0; round < kIterations; ++round) {
+    const Eigen::Vector3d solution = solve(points, weights, tokens, context);
+    fit.b = tokens.used ? solution(1) : 0;
+    fit.c = context.used ? solution(2) : 0;
+    fit.a = solution(0) - fit.b * tokens.mean - fit.c * context.mean;
+    fit.tokens_low = tokens.low, fit.tokens_high = tokens.high;
+    fit.context_low = context.low, fit.context_high = context.high;
+    for (std::size_t i = 0; i < points.size(); ++i) residuals[i] = fit.residual(points[i]);
+    const double scale = std::max(mad_spread(residuals), 1e-6);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      weights[i] = std::min(1.0, kHuber * scale / std::max(std::abs(residuals[i]), 1e-12));
+    }
+  }
+  fit.a += median(residuals);  // healthy points have median 0
+  fit.spread = std::max(mad_spread(residuals), kSpreadFloor);
+  fit.points = all.size();
+  return fit;
+}
+
+}  // namespace
+
+Fit fit_log_time(std::span<const Point> points) {
+  // Where a covariate is unknown for some points, it cannot explain any.
+  const auto unknown = [&points](double Point::*member) {
+    return std::any_of(points.begin(), points.end(),
+                       [member](const Point& p) { return p.*member < 0; });
+  };
+  const bool no_tokens = unknown(&Point::log_tokens), no_context = unknown(&Point::log_context);
+  if (!no_tokens && !no_context) return fit_slopes(points);
+  std::vector<Point> known(points.begin(), points.end());
+  for (Point& p : known) {
+    if (no_tokens) p.log_tokens = -1;
+    if (no_context) p.log_context = -1;
+  }
+  return fit_slopes(known);
+}
+
+namespace {
+
+constexpr std::size_t kSmallestGroup = 3;
+constexpr std::size_t kFewestCentred = 30;
+
+// Points less their group's means (its median for the time); groups that are too small are left
+// out.
+std::vector<Point> centre(std::span<const Point> points, std::span<const std::uint32_t> groups) {
+  std::vector<Point> centred;
+  for (std::size_t begin = 0; begin < points.size();) {
+    std::size_t end = begin;
+    Point mean{0, 0, 0};
+    std::vector<double> times;
+    for (; end < points.size() && groups[end] == groups[begin]; ++end) {
+      mean.log_tokens += points[end].log_tokens;
+      mean.log_context += points[end].log_context;
+      times.push_back(points[end].log_time);
+    }
+    const double n = static_cast<double>(end - begin);
+    const double middle = median(std::move(times));
+    for (std::size_t i = begin; i < end && end - begin >= kSmallestGroup; ++i) {
+      centred.push_back({points[i].log_tokens - mean.log_tokens / n,
+                         points[i].log_context - mean.log_context / n,
+                         points[i].log_time - middle});
+    }
+    begin = end;
+  }
+  return centred;
+}
+
+}  // namespace
+
+Fit fit_within_groups(std::span<const Point> points, std::span<const std::uint32_t> groups) {
+  const std::vector<Point> centred = centre(points, groups);
+  Fit fit = fit_log_time(points);
+  if (centred.size() < kFewestCentred) return fit;
+  // Covariates of unknown value (-1) are 0 after centring, and get no slope.
+  const Fit within = fit_slopes(centred);
+  fit.a = 0;
+  fit.b = within.b;
+  fit.c = within.c;
+  std::vector<double> residuals;
+  residuals.reserve(points.size());
+  for (const Point& p : points) residuals.push_back(fit.residual(p));
+  fit.a = median(residuals);
+  fit.spread = std::max(mad_spread(residuals), kSpreadFloor);
+  return fit;
+}
+
+}  // namespace teller::slice_detail

@@ -1,0 +1,236 @@
+#include "slice/slice.h"
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/file.h"
+#include "slice/findings_json.h"
+#include "slice/run_signs.h"
+
+namespace teller {
+namespace slice_detail {
+namespace {
+
+constexpr const char* kFindingsFile = "findings.json";
+
+std::string digest_of(const RunFolder& run) {
+  const Json artifacts = run.manifest().value("artifacts", Json::object());
+  const Json chains = artifacts.value("chains", Json::object());
+  const Json digest = chains.is_object() ? chains.value("digest", Json()) : Json();
+  return digest.is_string() ? digest.get<std::string>() : "";
+}
+
+std::string text_of(const Json& object, const char* key) {
+  const Json value = object.is_object() ? object.value(key, Json()) : Json();
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+std::string folder_name(const std::string& path) {
+  const auto absolute = std::filesystem::path(path).lexically_normal();
+  const auto name =
+      absolute.has_filename() ? absolute.filename() : absolute.parent_path().filename();
+  return name.string();
+}
+
+Result<Chains> open_chains(const RunFolder& run) {
+  TELLER_TRY(const std::vector<std::string> files, run.require_artifact("chains"));
+  for (const std::string& file : files) {
+    if (file.ends_with(".tcol")) return Chains::open(run.file(file));
+  }
+  return Error{ErrorCode::kCorrupt, "reading chains of run " + run.path() + ": no .tcol file", ""};
+}
+
+// Whether the traced program ended otherwise than by itself or on request (SIGINT, SIGTERM).
+bool broke_off(const Json& manifest) {
+  const Json target = manifest.value("target", Json::object());
+  if (!target.is_object()) return false;
+  const Json signal = target.value("signal", Json());
+  const Json code = target.value("exit_code", Json());
+  if (signal.is_number_integer()) return signal != SIGINT && signal != SIGTERM;
+  return code.is_number_integer() && code != 0 && code != 128 + SIGINT && code != 128 + SIGTERM;
+}
+
+// A healthy run that was given as baseline.
+struct HealthyRun {
+  std::string name;
+  std::string digest;
+  Chains chains;
+  std::vector<Observation> observations;
+};
+
+Result<HealthyRun> open_healthy(const std::string& path, const std::string& own_digest,
+                                KeyTable& keys) {
+  auto folder = RunFolder::open(path);
+  if (!folder) {
+    folder.error().message = "baseline: " + folder.error().message;
+    return folder.error();
+  }
+  auto chains = open_chains(*folder);
+  if (!chains) {
+    chains.error().message = "baseline: " + chains.error().message;
+    return chains.error();
+  }
+  const std::string digest = digest_of(*folder);
+  if (!digest.empty() && digest == own_digest) {
+    return Error{ErrorCode::kUsage, "baseline " + path + ": it is the run itself, or a copy of it",
+                 "give another run of the same deployment that was healthy"};
+  }
+  HealthyRun run{folder_name(path), digest, std::move(*chains), {}};
+  run.observations = observe(run.chains, keys);
+  return run;
+}
+
+std::vector<Lesson> lessons(const std::vector<HealthyRun>& healthy,
+                            const std::vector<Observation>& own, std::size_t own_steps) {
+  std::vector<Lesson> list;
+  for (const HealthyRun& run : healthy) {
+    list.push_back({&run.observations, run.chains.step_count()});
+  }
+  if (list.empty()) list.push_back({&own, own_steps});
+  return list;
+}
+
+Baseline learn(const std::vector<HealthyRun>& healthy, const std::vector<Observation>& own,
+               std::size_t own_steps, const KeyTable& keys, const SliceOptions& options) {
+  Baseline baseline;
+  baseline.external = !healthy.empty();
+  baseline.models = learn_keys(lessons(healthy, own, own_steps), keys, options.min_baseline_steps);
+  baseline.mates.resize(baseline.models.size());
+  const std::vector<Fit> fits = baseline.duration_fits();
+  for (const HealthyRun& run : healthy) {
+    widen(baseline.norm, read_schedule(run.chains));
+    widen_mates(baseline, compare_mates(run.observations, keys, fits), options.min_steps);
+    const auto steps = count_phase_steps(run.observations, keys);
+    for (std::size_t i = 0; i < steps.size(); ++i) baseline.phase_steps[i] += steps[i];
+  }
+  return baseline;
+}
+
+// Keys of the run that nothing is expected of.
+void note_unknown_keys(const Case& c, Findings& findings) {
+  std::vector<bool> seen(c.keys.size(), false);
+  for (const Observation& o : c.observations) seen[o.key] = true;
+  std::size_t all = 0, unknown = 0;
+  for (std::uint32_t id = 0; id < c.keys.size(); ++id) {
+    if (!seen[id]) continue;
+    ++all;
+    if (!c.baseline.models[id].self.known()) ++unknown;
+  }
+  if (unknown == 0) return;
+  const std::string where = c.baseline.external ? "the baseline" : "this run";
+  std::string note = std::to_string(unknown) + " of " + std::to_string(all) +
+                     " operator kinds were seen in fewer than " +
+                     std::to_string(c.options.min_baseline_steps) + " steps of " + where +
+                     ": no expected value, not judged";
+  if (!c.baseline.external && unknown == all) {
+    note = "a baseline is needed: this run has too few steps (" +
+           std::to_string(c.chains.step_count()) +
+           ") to be compared with itself (give healthy runs "
+           "with --baseline)";
+  }
+  findings.notes.push_back(note);
+}
+
+Json options_json(const SliceOptions& options) {
+  return {{"min_ratio", options.min_ratio},
+          {"min_family_ratio", options.min_family_ratio},
+          {"min_run_ratio", options.min_run_ratio},
+          {"min_z", options.min_z},
+          {"min_steps", options.min_steps},
+          {"min_passed_over", options.min_passed_over},
+          {"min_preemptions", options.min_preemptions},
+          {"min_baseline_steps", options.min_baseline_steps},
+          {"max_instances", options.max_instances}};
+}
+
+Json baseline_json(const std::vector<HealthyRun>& healthy) {
+  Json json;
+  json["from"] = healthy.empty() ? "run" : "baseline";
+  json["runs"] = Json::array();
+  for (const HealthyRun& run : healthy) {
+    json["runs"].push_back({{"name", run.name},
+                            {"chains", run.digest},
+                            {"steps", run.chains.step_count()},
+                            {"requests", run.chains.request_count()}});
+  }
+  return json;
+}
+
+FailureRates usual_failures(const std::vector<HealthyRun>& healthy) {
+  FailureRates usual;
+  for (const HealthyRun& run : healthy) {
+    for (const auto& [what, rate] : failure_rates(run.chains)) {
+      usual[what] = std::max(usual[what], rate);
+    }
+  }
+  return usual;
+}
+
+Status publish(RunFolder& run, const Json& findings, std::size_t records) {
+  const std::string text = findings.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+  TELLER_CHECK_OK(write_file_atomic(run.file(kFindingsFile), text));
+  Json options = findings["options"];
+  options["baseline"] = findings["baseline"];
+  ArtifactInfo info;
+  info.name = "findings";
+  info.files = {kFindingsFile};
+  info.made_by = "slice";
+  info.records = records;
+  info.from = {"chains"};
+  info.options_json = options.dump(-1, ' ', true, Json::error_handler_t::replace);
+  TELLER_CHECK_OK(run.publish(info));
+  return run.save();
+}
+
+Status check_options(const SliceOptions& o) {
+  if (o.min_ratio <= 1 || o.min_family_ratio <= 1 || o.min_run_ratio <= 1) {
+    return Error{ErrorCode::kUsage, "slice: a ratio must be larger than 1", ""};
+  }
+  if (o.min_steps == 0 || o.min_passed_over == 0 || o.min_preemptions == 0 ||
+      o.min_baseline_steps == 0 || o.min_z <= 0) {
+    return Error{ErrorCode::kUsage, "slice: a threshold must be larger than 0", ""};
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace slice_detail
+
+Result<SliceResult> slice(RunFolder& run, const SliceOptions& options) {
+  using namespace slice_detail;  // NOLINT: this file's own parts
+  TELLER_CHECK_OK(check_options(options));
+  TELLER_TRY(const Chains chains, open_chains(run));
+  KeyTable keys;
+  const std::vector<Observation> observations = observe(chains, keys);
+  std::vector<HealthyRun> healthy;
+  for (const std::string& path : options.baselines) {
+    TELLER_TRY(HealthyRun one, open_healthy(path, digest_of(run), keys));
+    healthy.push_back(std::move(one));
+  }
+  const Baseline baseline = learn(healthy, observations, chains.step_count(), keys, options);
+  const Case c{chains, keys, observations, baseline, options};
+  Findings findings;
+  note_unknown_keys(c, findings);
+  judge_schedule(chains, baseline.norm, options, findings);
+  judge_mates(c, findings);
+  judge_families(c, findings);
+  judge_run(chains, usual_failures(healthy), broke_off(run.manifest()), findings);
+  list_instances(c, findings);
+  const Json host = run.manifest().value("host", Json::object());
+  const RunName name{folder_name(run.path()), text_of(host, "name")};
+  Json json;
+  json["format"] = "teller.findings";
+  json["version"] = 1;
+  json["run_name"] = name.run;
+  json["options"] = options_json(options);
+  json["baseline"] = baseline_json(healthy);
+  json.update(findings_json(c, name, findings));
+  TELLER_CHECK_OK(publish(
+      run, json, findings.requests.size() + findings.operators.size() + findings.run.size()));
+  return SliceResult{is_suspicious(findings), std::make_shared<const Json>(std::move(json))};
+}
+
+}  // namespace teller
