@@ -1,15 +1,14 @@
 #include "base/file.h"
 
 #include <fcntl.h>
-#include <sha256.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "base/mapped_file.h"
+#include "base/sha256.h"
 
 namespace teller {
 
@@ -116,19 +115,9 @@ Result<std::string> sha256_file(const std::string& path) {
 }
 
 std::string sha256_text(std::string_view text) {
-  SHA2_CTX context;
-  SHA256Init(&context);
-  SHA256Update(&context, reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
-  std::array<std::uint8_t, SHA256_DIGEST_LENGTH> digest{};
-  SHA256Final(digest.data(), &context);
-  std::string hex;
-  hex.reserve(2 * digest.size());
-  for (std::uint8_t byte : digest) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    hex += kDigits[byte >> 4];
-    hex += kDigits[byte & 15];
-  }
-  return hex;
+  Sha256 digest;
+  digest.update(text);
+  return digest.hex();
 }
 
 Result<std::uint64_t> file_size(const std::string& path) {

@@ -1,13 +1,154 @@
-// teller import
+// teller import: makes a run folder from traces of other tools.
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/log.h"
 #include "cli/commands.h"
+#include "importers/importers.h"
 
 namespace teller::cli {
+namespace {
+
+constexpr const char* kHelp =
+    "Makes a run folder from traces and logs that other tools wrote.\n\n"
+    "Reads PyTorch profiler (Kineto) JSON, plain or gzip, of CUDA and ROCm, and Nsight Systems\n"
+    "SQLite exports (nsys export --type sqlite). What a file is, is found by what it holds.";
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  teller import trace.json.gz -o RUN                 one process\n"
+    "  teller import rank*.json.gz -o RUN                 one file per rank, one run\n"
+    "  teller import profile.sqlite --log serve.log -o RUN\n"
+    "  teller import cut.json --allow-truncated -o RUN    keep what is whole";
+
+// Below this size an import is over before a progress line would be read.
+constexpr std::uint64_t kProgressFrom = 50u << 20;
+
+std::atomic<bool> stop_asked{false};
+
+void ask_to_stop(int) {
+  stop_asked.store(true);
+}
+
+// While it lives, SIGINT and SIGTERM end the import at the next piece, so that nothing is left half
+// done.
+class StopOnSignal {
+ public:
+  StopOnSignal() {
+    struct sigaction action {};
+    action.sa_handler = ask_to_stop;
+    sigaction(SIGINT, &action, &interrupt_);
+    sigaction(SIGTERM, &action, &terminate_);
+  }
+  StopOnSignal(const StopOnSignal&) = delete;
+  StopOnSignal& operator=(const StopOnSignal&) = delete;
+  ~StopOnSignal() {
+    sigaction(SIGINT, &interrupt_, nullptr);
+    sigaction(SIGTERM, &terminate_, nullptr);
+  }
+
+ private:
+  struct sigaction interrupt_ {};
+  struct sigaction terminate_ {};
+};
+
+void show_progress(const ImportOptions& options, std::size_t index, std::uint64_t done,
+                   std::uint64_t total) {
+  if (total < kProgressFrom) return;
+  static std::uint64_t last_percent = 0;
+  const std::uint64_t percent = done * 100 / total;
+  if (percent == last_percent) return;
+  last_percent = percent;
+  std::fprintf(stderr, "\r%s: %3llu %% of %llu MiB%s", options.inputs[index].c_str(),
+               static_cast<unsigned long long>(percent),
+               static_cast<unsigned long long>(total >> 20), done >= total ? "\n" : "");
+}
+
+void print_source(const std::string& name, const SourceResult& source) {
+  const SourceCounts& counts = source.counts;
+  std::printf(
+      "%s: %s, %llu records = %llu events + %llu metadata + %llu flows + %llu duplicates"
+      " + %llu malformed + %llu unknown\n",
+      name.c_str(), source.dialect.c_str(), static_cast<unsigned long long>(counts.records),
+      static_cast<unsigned long long>(counts.events),
+      static_cast<unsigned long long>(counts.metadata),
+      static_cast<unsigned long long>(counts.flows),
+      static_cast<unsigned long long>(counts.duplicates),
+      static_cast<unsigned long long>(counts.malformed),
+      static_cast<unsigned long long>(counts.unknown_total()));
+}
+
+void warn_about(const std::string& name, const SourceResult& source) {
+  if (source.counts.truncated) {
+    log_warning(name + ": " + source.truncated_reason + "; what is whole was kept");
+  }
+  if (source.counts.records == 0) log_warning(name + ": it holds no events");
+}
+
+void print_summary(const ImportSummary& summary) {
+  std::uint64_t records = 0;
+  std::uint64_t kept = 0;
+  std::uint64_t mended = 0;
+  for (std::size_t i = 0; i < summary.sources.size(); ++i) {
+    const SourceResult& source = summary.sources[i];
+    print_source(summary.names[i], source);
+    records += source.counts.records;
+    kept += source.counts.records - source.counts.malformed - source.counts.unknown_total();
+    mended += source.counts.repaired + source.counts.clipped;
+  }
+  const double share =
+      records == 0 ? 100.0 : 100.0 * static_cast<double>(kept) / static_cast<double>(records);
+  std::printf("coverage: %llu of %llu records understood (%.2f %%), %llu mended, %llu log lines\n",
+              static_cast<unsigned long long>(kept), static_cast<unsigned long long>(records),
+              share, static_cast<unsigned long long>(mended),
+              static_cast<unsigned long long>(summary.log_lines));
+  std::printf("run: %s\n", summary.run.c_str());
+}
+
+Result<int> run_import(const ImportOptions& options, bool json) {
+  const StopOnSignal guard;
+  TELLER_TRY(const ImportSummary summary, import_files(options));
+  for (std::size_t i = 0; i < summary.sources.size(); ++i) {
+    warn_about(summary.names[i], summary.sources[i]);
+  }
+  if (json) {
+    std::printf("%s\n", meta_text(summary.to_json()).c_str());
+  } else {
+    print_summary(summary);
+  }
+  return 0;
+}
+
+}  // namespace
 
 void add_import(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("import", "(being built)");
-  command->callback([&context] {
-    context.run = []() -> Result<int> {
-      return Error{ErrorCode::kUnsupported, "import: not built into this teller", ""};
+  CLI::App* command = app.add_subcommand("import", kHelp);
+  command->footer(kExamples);
+  auto options = std::make_shared<ImportOptions>();
+  auto json = std::make_shared<bool>(false);
+  command->add_option("FILE", options->inputs, "traces to import")->required();
+  command->add_option("-o,--output", options->output, "run folder to make")->required();
+  command->add_option("--log", options->logs, "log file to add (repeatable)")
+      ->allow_extra_args(false);
+  command->add_flag("--overwrite", options->overwrite, "replace a run that is there");
+  command->add_flag("--allow-truncated", options->allow_truncated,
+                    "keep the whole events of a trace that stops before its end");
+  command->add_flag("--json", *json, "print one JSON object");
+  command->callback([&context, options, json] {
+    context.run = [options, json]() -> Result<int> {
+      options->stop = &stop_asked;
+      if (isatty(STDERR_FILENO) != 0) {
+        options->progress = [options = options.get()](std::size_t index, std::uint64_t done,
+                                                      std::uint64_t total) {
+          show_progress(*options, index, done, total);
+        };
+      }
+      return run_import(*options, *json);
     };
   });
 }

@@ -1,15 +1,58 @@
 // teller reconstruct
+#include <cmath>
+#include <cstdio>
+#include <memory>
+
 #include "cli/commands.h"
+#include "reconstruct/reconstruct.h"
 
 namespace teller::cli {
 
+namespace {
+
+constexpr const char* kHelp =
+    "Rebuilds the call chains of a run: ranges, bound calls and kernels, engine steps with their\n"
+    "rows, requests and aligned log lines. Prints where every record went and how much was "
+    "covered.\n\n"
+    "  teller reconstruct RUN            then: teller slice RUN, teller dump RUN chains\n"
+    "  teller reconstruct RUN --json     the same figures for programs\n"
+    "  teller reconstruct RUN --log-window 60\n"
+    "                                    log lines may lie up to 60 s from the nearest step";
+
+constexpr double kMaxWindowSeconds = 1e9;
+
+struct Arguments {
+  std::string run;
+  bool json = false;
+  double log_window_seconds = 10;
+};
+
+Result<int> run_command(const Arguments& arguments) {
+  const double window = arguments.log_window_seconds;
+  if (!(window >= 0 && window <= kMaxWindowSeconds)) {
+    return Error{ErrorCode::kUsage, "reconstruct: --log-window must be between 0 and 1e9 seconds",
+                 "see teller reconstruct --help"};
+  }
+  ReconstructOptions options;
+  options.log_window_ns = std::llround(window * 1e9);
+  TELLER_TRY(RunFolder run, RunFolder::open(arguments.run));
+  TELLER_TRY(const ReconstructSummary summary, reconstruct(run, options));
+  std::fputs((arguments.json ? summary.json : summary.text).c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+
 void add_reconstruct(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("reconstruct", "(being built)");
-  command->callback([&context] {
-    context.run = []() -> Result<int> {
-      return Error{ErrorCode::kUnsupported, "reconstruct: not built into this teller", ""};
-    };
-  });
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("reconstruct", "Rebuild the call chains of a run");
+  command->footer(kHelp);
+  command->add_option("RUN", arguments->run, "Run folder")->required();
+  command->add_flag("--json", arguments->json, "Print reconstruct.json instead of text");
+  command->add_option("--log-window", arguments->log_window_seconds,
+                      "Seconds that a log line may lie from the nearest step (default 10)");
+  command->callback(
+      [&context, arguments] { context.run = [arguments]() { return run_command(*arguments); }; });
 }
 
 }  // namespace teller::cli

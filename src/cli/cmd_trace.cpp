@@ -1,13 +1,76 @@
 // teller trace
+#include <memory>
+
+#include "capture/capture.h"
 #include "cli/commands.h"
 
 namespace teller::cli {
 
+namespace {
+
+constexpr const char* kDescription =
+    "Run a program, unchanged, and record what it does.\n\n"
+    "  teller trace -o RUN -- python serve.py --port 8000\n\n"
+    "Everything after -- is the program's. Its output, its exit status and its results stay as "
+    "they are.\n"
+    "What was captured reaches the disk every 250 ms (the flush period).\n"
+    "Exit status: the program's; 125 if teller could not start it, 126 if it cannot be executed, "
+    "127 if it is not "
+    "there.";
+
+void add_options(CLI::App* command, capture::CaptureOptions* options, bool* no_hooks,
+                 bool* no_cuda) {
+  command->add_option("-o,--output", options->output,
+                      "run folder to write (default: runs/<program>-<time>)");
+  command->add_flag("--overwrite", options->overwrite, "replace a run that is there");
+  command
+      ->add_option("--hooks", options->hook_files,
+                   "file of further hook targets (docs/hooks.md); may be given more than once")
+      ->expected(1)
+      ->take_all();
+  command->add_flag("--no-hooks", *no_hooks, "do not load the Python hooks");
+  command
+      ->add_option("--log", options->log_files,
+                   "also follow this log file; may be given more than once")
+      ->expected(1)
+      ->take_all();
+  command->add_flag("--preload", options->preload,
+                    "LD_PRELOAD the collector, so that every process announces itself");
+  command->add_flag("--no-cuda", *no_cuda,
+                    "leave CUPTI alone (for programs that profile themselves)");
+  command->add_flag(
+      "--split-output", options->split_output,
+      "tell stdout from stderr even where both are one file (their order may change)");
+  command
+      ->add_option("--max-size", options->max_bytes,
+                   "stop recording when the run has this size (bytes, or 64K, 10M, 2G)")
+      ->transform(CLI::AsSizeValue(false));
+  command
+      ->add_option("--duration", options->duration_s,
+                   "stop recording after this many seconds; the program goes on")
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("-q,--quiet", options->quiet, "print nothing but errors");
+  command->add_flag("-v,--verbose", options->verbose, "say more");
+}
+
+}  // namespace
+
 void add_trace(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("trace", "(being built)");
-  command->callback([&context] {
-    context.run = []() -> Result<int> {
-      return Error{ErrorCode::kUnsupported, "trace: not built into this teller", ""};
+  CLI::App* command = app.add_subcommand("trace", kDescription);
+  auto options = std::make_shared<capture::CaptureOptions>();
+  auto no_hooks = std::make_shared<bool>(false);
+  auto no_cuda = std::make_shared<bool>(false);
+  add_options(command, options.get(), no_hooks.get(), no_cuda.get());
+  command->callback([&context, options, no_hooks, no_cuda] {
+    context.run = [&context, options, no_hooks, no_cuda]() -> Result<int> {
+      if (context.target_argv.empty()) {
+        return Error{ErrorCode::kUsage, "trace: no program given",
+                     "usage: teller trace [OPTIONS] -- PROGRAM [ARGUMENTS...]"};
+      }
+      options->argv = context.target_argv;
+      options->hooks = !*no_hooks;
+      options->cuda = !*no_cuda;
+      return capture::capture(*options);
     };
   });
 }

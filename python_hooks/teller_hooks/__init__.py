@@ -1,0 +1,25 @@
+"""Wraps functions of the traced program in NVTX ranges, as target files say (docs/hooks.md).
+
+Nothing in this package may raise into the program, print, or change what it computes.
+"""
+from __future__ import annotations
+
+import os
+
+
+def install(folder: str) -> bool:
+    """Installs the hooks in this process. False if nobody records it, or hooks cannot work here."""
+    from . import bridge
+
+    library = os.environ.get("TELLER_LIBRARY")
+    if not library or not bridge.load(library):
+        return False
+    from . import counters, import_hook, targets
+
+    counters.note_python()
+    files = targets.built_in_files(folder) + targets.user_files(os.environ.get("TELLER_HOOKS", ""))
+    wanted = targets.load(files)
+    if wanted:
+        import_hook.install(wanted)
+    counters.start()
+    return True

@@ -1,0 +1,92 @@
+"""What became of the targets in this process. Sent as a mark when it changes, since a killed process has no exit."""
+from __future__ import annotations
+
+import atexit
+import json
+import sys
+
+from . import bridge
+
+installed = 0
+missing = 0  # the module has no such object
+failed = 0  # could not be wrapped
+invalid = 0  # the target file or the target itself is wrong
+record_errors = 0  # an expression raised
+as_main = 0  # the module is run as __main__, where it cannot be reached
+wanted = 0
+
+_MAX_DETAILS = 50
+_details: list[str] = []
+_started = False
+_next_record_report = 1
+
+
+def snapshot() -> dict:
+    """The counts as they are sent."""
+    return {
+        "targets": wanted,
+        "installed": installed,
+        "missing": missing,
+        "failed": failed,
+        "invalid": invalid,
+        "not_imported": max(0, wanted - installed - missing - failed),
+        "as_main": as_main,
+        "record_errors": record_errors,
+        "details": _details,
+    }
+
+
+def send() -> None:
+    """Sends the counts. Never raises."""
+    try:
+        bridge.mark(bridge.META, bridge.text(json.dumps(snapshot(), separators=(",", ":"))))
+    except Exception:
+        pass
+
+
+def detail(text: str) -> None:
+    """Keeps a line that says what went wrong, for people."""
+    if len(_details) < _MAX_DETAILS:
+        _details.append(text[:200])
+
+
+def changed() -> None:
+    """To be called after any change but record errors."""
+    if _started:
+        send()
+
+
+def count_record_error(what: str, error: BaseException) -> None:
+    """Counts an expression that raised. Sent at 1, 2, 4, 8, …: a faulty expression fails at every step."""
+    global record_errors, _next_record_report
+    record_errors += 1
+    if record_errors < _next_record_report:
+        return
+    _next_record_report *= 2
+    detail("%s: %s: %s" % (what, type(error).__name__, error))
+    changed()
+
+
+def note_python() -> None:
+    """Says which Python this is."""
+    version = "%s %s" % (sys.implementation.name, sys.version.split()[0])
+    bridge.note(b"python", bridge.text(version))
+
+
+def _at_exit() -> None:
+    global as_main
+    try:
+        from . import import_hook
+
+        as_main = import_hook.count_main()
+    except Exception:
+        pass
+    send()
+
+
+def start() -> None:
+    """Sends the first counts, and the last ones at exit."""
+    global _started
+    _started = True
+    send()
+    atexit.register(_at_exit)

@@ -1,0 +1,132 @@
+#include "capture/log_lines.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace teller::capture {
+
+namespace {
+
+// Length of the well-formed UTF-8 sequence at the start of `text`, 0 if there is none.
+std::size_t sequence_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  std::size_t length = 0;
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first <= 0xdf) length = 2;
+  if (first >= 0xe0 && first <= 0xef) length = 3;
+  if (first >= 0xf0 && first <= 0xf4) length = 4;
+  if (length == 0 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  const unsigned char second = byte(1);
+  if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)) return 0;
+  if ((first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f)) return 0;
+  return length;
+}
+
+void append_escaped(std::string& out, unsigned char c) {
+  switch (c) {
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    default:
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", c);
+      out += code;
+  }
+}
+
+}  // namespace
+
+bool append_json_string(std::string& out, std::string_view text) {
+  bool valid = true;
+  out += '"';
+  while (!text.empty()) {
+    const std::size_t length = sequence_length(text);
+    const auto first = static_cast<unsigned char>(text[0]);
+    if (length == 0) {
+      valid = false;
+      out += "\xef\xbf\xbd";
+    } else if (first < 0x20 || first == '"' || first == '\\' || first == 0x7f) {
+      append_escaped(out, first);
+    } else {
+      out.append(text.substr(0, length));
+    }
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  out += '"';
+  return valid;
+}
+
+LogLines::LogLines(std::string stream, std::int64_t pid) : stream_(std::move(stream)), pid_(pid) {}
+
+void LogLines::add(std::int64_t time_ns, std::string_view bytes, std::string& out) {
+  while (!bytes.empty()) {
+    if (after_return_) {
+      after_return_ = false;
+      const bool is_pair = bytes[0] == '\n';
+      // A lone \r at the start of a line is a progress bar going back, not an empty line.
+      if (is_pair || !partial_.empty()) end_line(time_ns, out);
+      if (is_pair) bytes.remove_prefix(1);
+      continue;
+    }
+    const std::size_t end = bytes.find_first_of("\r\n");
+    take(time_ns, bytes.substr(0, end), out);
+    if (end == std::string_view::npos) return;
+    after_return_ = bytes[end] == '\r';
+    if (!after_return_) end_line(time_ns, out);
+    bytes.remove_prefix(end + 1);
+  }
+}
+
+void LogLines::end_line(std::int64_t time_ns, std::string& out) {
+  if (partial_.empty()) partial_ns_ = time_ns;
+  emit(partial_, true, out);
+  partial_.clear();
+}
+
+void LogLines::finish(std::string& out) {
+  if (!partial_.empty()) end_line(partial_ns_, out);
+}
+
+// Adds a part of a line that has no end in it.
+void LogLines::take(std::int64_t time_ns, std::string_view part, std::string& out) {
+  while (!part.empty()) {
+    if (partial_.empty()) partial_ns_ = time_ns;
+    const std::size_t room = kMaxLineBytes - partial_.size();
+    partial_.append(part.substr(0, room));
+    part.remove_prefix(std::min(room, part.size()));
+    if (partial_.size() < kMaxLineBytes) return;
+    std::size_t whole = partial_.size();
+    // Not through the middle of a character.
+    while (whole > kMaxLineBytes - 4 && (partial_[whole - 1] & 0xc0) == 0x80) --whole;
+    if (whole > kMaxLineBytes - 4 && (partial_[whole - 1] & 0xc0) == 0xc0) --whole;
+    if (sequence_length(std::string_view(partial_).substr(whole)) != 0) whole = partial_.size();
+    emit(std::string_view(partial_).substr(0, whole), false, out);
+    partial_.erase(0, whole);
+    partial_ns_ = time_ns;
+  }
+}
+
+void LogLines::emit(std::string_view text, bool ends_line, std::string& out) {
+  out += "{\"t\":" + std::to_string(partial_ns_) + ",\"stream\":";
+  append_json_string(out, stream_);
+  out += ",\"pid\":" + std::to_string(pid_) + ",\"text\":";
+  const bool valid = append_json_string(out, text);
+  if (!valid) out += ",\"raw\":1";
+  if (continues_) out += ",\"cont\":1";
+  out += "}\n";
+  continues_ = !ends_line;
+  ++lines_;
+}
+
+}  // namespace teller::capture

@@ -1,0 +1,198 @@
+#include "capture/traced_processes.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "capture/forwarder.h"
+#include "capture/messages.h"
+
+namespace teller::capture {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::int64_t kMillisecond = 1000000;
+
+void add(const ConversionCounts& counts, const ArenaLosses& losses, RunTotals* totals) {
+  totals->events += counts.records;
+  totals->ranges += counts.ranges;
+  totals->step_records += counts.step_records;
+  totals->invalid += counts.invalid;
+  totals->bad_step_records += counts.bad_step_records;
+  totals->dropped += losses.dropped;
+  totals->dropped_ranges += losses.dropped_ranges;
+  totals->cut += losses.cut;
+  totals->without_ring += losses.without_ring;
+  totals->definitions_lost += losses.definitions;
+  totals->device_dropped += losses.device_dropped;
+  totals->corrupt += losses.corrupt;
+}
+
+}  // namespace
+
+bool has_ended(int pidfd, std::int64_t pid) {
+  if (pidfd < 0) return kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
+  pollfd watched{pidfd, POLLIN, 0};
+  return poll(&watched, 1, 0) > 0;
+}
+
+Status TracedProcesses::accept(int listener) {
+  for (;;) {
+    const int connection = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    if (connection < 0) return {};
+    const timeval patience{0, 100000};
+    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    ucred sender{};
+    socklen_t size = sizeof sender;
+    getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &sender, &size);
+    ring::Hello hello{};
+    const int fd = receive_hello(connection, &hello);
+    close(connection);
+    if (fd < 0) {
+      ++finished_.refused_processes;
+      continue;
+    }
+    // The kernel's word for who it is: in a pid namespace the process itself knows another number.
+    const Status taken = take_over(fd, hello, sender.pid > 0 ? sender.pid : hello.pid);
+    close(fd);
+    if (!taken) return taken;
+  }
+}
+
+Status TracedProcesses::take_over(int arena_fd, const ring::Hello& hello, std::int64_t pid) {
+  auto arena = ArenaReader::map(arena_fd);
+  if (!arena) {
+    ++finished_.refused_processes;
+    return {};
+  }
+  // The same process again: it has called exec, and its former memory is done with.
+  for (Traced& former : traced_) {
+    if (former.pid == pid) TELLER_CHECK_OK(finish(former));
+  }
+  forget_finished();
+  Traced traced;
+  traced.pid = pid;
+  traced.pidfd = static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0));
+  traced.arena = std::make_unique<ArenaReader>(std::move(*arena));
+  table_.add_traced(pid, hello.ppid);
+  ++finished_.traced_processes;
+  if (writer_.stopped()) traced.arena->stop();
+  const Status opened = writer_.stopped() ? Status() : open_file(traced, hello);
+  traced_.push_back(std::move(traced));
+  return opened;
+}
+
+Status TracedProcesses::open_file(Traced& traced, const ring::Hello& hello) {
+  timespec real{};
+  const std::int64_t now = monotonic_ns();
+  clock_gettime(CLOCK_REALTIME, &real);
+  const std::int64_t unix_ns = static_cast<std::int64_t>(real.tv_sec) * 1000000000 + real.tv_nsec;
+  Json meta;
+  meta["dialect"] = "capture";
+  meta["source"] = "capture";
+  meta["pid"] = traced.pid;
+  meta["ppid"] = hello.ppid;
+  meta["clock"] = {{"base", "CLOCK_MONOTONIC"}, {"unix_offset_ns", unix_ns - now}};
+  // In a time namespace, or under a library that fakes time, the process's clock is not ours.
+  const std::int64_t skew = static_cast<std::int64_t>(hello.monotonic_ns) - now;
+  if (skew > 1000 * kMillisecond || skew < -10000 * kMillisecond) meta["clock"]["skew_ns"] = skew;
+  meta["argv"] = table_.argv_of(traced.pid);
+  if (hello.pid != traced.pid) meta["namespace_pid"] = hello.pid;
+  auto file = EventFileWriter::create(writer_.next_event_file(traced.pid),
+                                      meta.dump(-1, ' ', false, Json::error_handler_t::replace));
+  if (!file) return file.error();
+  writer_.keep_event_file();
+  traced.converter = std::make_unique<EventConverter>(std::move(*file), traced.pid);
+  return {};
+}
+
+Status TracedProcesses::drain(std::uint64_t* fullest) {
+  for (Traced& traced : traced_) {
+    if (traced.converter == nullptr) continue;
+    *fullest = std::max(*fullest, traced.arena->drain(*traced.converter));
+    if (!traced.converter->status()) return traced.converter->status();
+  }
+  return {};
+}
+
+Status TracedProcesses::flush() {
+  for (Traced& traced : traced_) {
+    if (traced.converter != nullptr) TELLER_CHECK_OK(traced.converter->flush());
+  }
+  return {};
+}
+
+Status TracedProcesses::finish(Traced& traced) {
+  Status closed;
+  if (traced.converter != nullptr) {
+    if (!writer_.stopped()) {
+      traced.arena->drain(*traced.converter);
+      traced.arena->report_open_calls(*traced.converter);
+      closed = traced.converter->finish(traced.arena->losses());
+    }
+    add(traced.converter->counts(), traced.arena->losses(), &finished_);
+    finished_bytes_ += traced.converter->bytes_written();
+  }
+  if (traced.pidfd >= 0) close(traced.pidfd);
+  traced.converter.reset();
+  traced.arena.reset();
+  return closed;
+}
+
+void TracedProcesses::forget_finished() {
+  std::erase_if(traced_, [](const Traced& item) { return item.arena == nullptr; });
+}
+
+Status TracedProcesses::finish_ended(bool all) {
+  Status status;
+  for (Traced& traced : traced_) {
+    const bool ended = has_ended(traced.pidfd, traced.pid);
+    if (!all && !ended) continue;
+    if (ended) table_.set_gone(traced.pid);
+    Status closed = finish(traced);
+    if (status) status = std::move(closed);
+  }
+  forget_finished();
+  return status;
+}
+
+Status TracedProcesses::close_files() {
+  for (Traced& traced : traced_) {
+    if (traced.converter == nullptr) continue;
+    traced.arena->drain(*traced.converter);
+    TELLER_CHECK_OK(traced.converter->finish(traced.arena->losses()));
+  }
+  return {};
+}
+
+void TracedProcesses::stop() {
+  for (Traced& traced : traced_) traced.arena->stop();
+}
+
+std::uint64_t TracedProcesses::bytes_written() const {
+  std::uint64_t bytes = finished_bytes_;
+  for (const Traced& traced : traced_) {
+    if (traced.converter != nullptr) bytes += traced.converter->bytes_written();
+  }
+  return bytes;
+}
+
+void TracedProcesses::add_counts(RunTotals* totals) const {
+  *totals = finished_;
+  for (const Traced& traced : traced_) {
+    if (traced.converter != nullptr)
+      add(traced.converter->counts(), traced.arena->losses(), totals);
+  }
+}
+
+}  // namespace teller::capture

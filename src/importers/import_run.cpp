@@ -1,0 +1,321 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+
+#include "base/file.h"
+#include "importers/importers.h"
+#include "importers/log_lines.h"
+#include "run_folder/run_folder.h"
+
+namespace teller {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
+
+enum class Dialect { kKineto, kNsys };
+
+std::string last_part(const std::string& path) {
+  const fs::path name = fs::path(path).filename();
+  return name.empty() ? path : name.string();
+}
+
+// The first bytes of a regular file.
+Result<std::string> read_head(const std::string& path) {
+  const std::string action = "importing " + path;
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return errno_error(action, errno);
+  struct stat info {};
+  std::string head(64, '\0');
+  const bool known = fstat(fd, &info) == 0;
+  const ssize_t got = known && S_ISREG(info.st_mode) ? pread(fd, head.data(), head.size(), 0) : 0;
+  const int number = errno;
+  close(fd);
+  if (!known || got < 0) return errno_error(action, number);
+  if (S_ISDIR(info.st_mode)) {
+    return Error{ErrorCode::kUsage, action + ": it is a folder", "give the trace files in it"};
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return Error{ErrorCode::kUsage, action + ": it is not a regular file",
+                 "copy the trace to a file"};
+  }
+  if (got == 0) return Error{ErrorCode::kCorrupt, action + ": it is empty", ""};
+  head.resize(static_cast<std::size_t>(got));
+  return head;
+}
+
+Result<Dialect> dialect_of(const std::string& path) {
+  TELLER_TRY(const std::string head, read_head(path));
+  if (head.starts_with(kSqliteMagic)) return Dialect::kNsys;
+  // A file of less than the mark's length that begins like it is a cut SQLite file.
+  if (head.starts_with("SQLite format")) {
+    return Error{ErrorCode::kCorrupt, "importing " + path + ": its SQLite header is cut off", ""};
+  }
+  return Dialect::kKineto;
+}
+
+// Where the run will be: a folder that is not there, an empty one, or a run to replace.
+Status check_output(const std::string& path, bool overwrite) {
+  const std::string action = "creating run " + path;
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) return {};
+  if (error) return errno_error(action, error.value());
+  if (!fs::is_directory(status)) {
+    return Error{ErrorCode::kUsage, action + ": a file of that name is there",
+                 "choose another place with -o"};
+  }
+  const bool empty = fs::is_empty(path, error);
+  if (error) return errno_error(action, error.value());
+  if (empty) return {};
+  if (!overwrite) {
+    return Error{ErrorCode::kUsage, action + ": it is there and not empty",
+                 "choose another place with -o, or --overwrite to replace it"};
+  }
+  if (auto old = RunFolder::open(path); !old && old.error().code != ErrorCode::kUnsupported) {
+    return Error{ErrorCode::kUsage, action + ": it is not a teller run, so it is not replaced",
+                 "choose another place with -o"};
+  }
+  return {};
+}
+
+// The folder that a run is built in, beside its place; removed unless it was moved there.
+class Workplace {
+ public:
+  explicit Workplace(const std::string& output) : output_(clean(output)) {
+    path_ = output_ + ".importing-" + std::to_string(getpid());
+  }
+  Workplace(const Workplace&) = delete;
+  Workplace& operator=(const Workplace&) = delete;
+  ~Workplace() {
+    std::error_code error;
+    if (!moved_) fs::remove_all(path_, error);
+  }
+
+  const std::string& path() const { return path_; }
+
+  // An error about the place, told of the output that the user named.
+  Error with_output(Error error) const {
+    const auto at = error.message.find(path_);
+    if (at != std::string::npos) error.message.replace(at, path_.size(), output_);
+    return error;
+  }
+
+  // Replaces what is at the output by what was built.
+  Status move_to_output() {
+    std::error_code error;
+    const std::string old = path_ + ".old";
+    const bool replace = fs::exists(output_, error);
+    if (replace) fs::rename(output_, old, error);
+    if (error) return errno_error("replacing run " + output_, error.value());
+    fs::rename(path_, output_, error);
+    if (error) {
+      const int number = error.value();
+      if (replace) fs::rename(old, output_, error);
+      return errno_error("creating run " + output_, number);
+    }
+    moved_ = true;
+    if (replace) fs::remove_all(old, error);
+    return {};
+  }
+
+ private:
+  // Without a slash at the end, links followed: the folder itself is moved, not the link.
+  static std::string clean(const std::string& output) {
+    std::error_code error;
+    fs::path path = fs::weakly_canonical(output, error);
+    if (error) path = output;
+    if (path.filename().empty()) path = path.parent_path();
+    return path.string();
+  }
+
+  std::string output_;
+  std::string path_;
+  bool moved_ = false;
+};
+
+// "events/3.name.tev": the number keeps equal names apart.
+std::string event_file_name(std::size_t index, const std::string& name) {
+  std::string stem = name;
+  for (const char* ending : {".gz", ".json", ".sqlite", ".trace", ".pt"}) {
+    if (stem.size() > std::strlen(ending) && stem.ends_with(ending)) {
+      stem.resize(stem.size() - std::strlen(ending));
+    }
+  }
+  for (char& c : stem) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '.' || c == '_' || c == '-' || static_cast<unsigned char>(c) >= 0x80;
+    if (!plain) c = '_';
+  }
+  return "events/" + std::to_string(index) + "." + stem.substr(0, 100) + ".tev";
+}
+
+class RunImport {
+ public:
+  RunImport(const ImportOptions& options, RunFolder& run) : options_(options), run_(run) {}
+
+  Result<ImportSummary> import(const std::vector<Dialect>& dialects) {
+    for (std::size_t i = 0; i < options_.inputs.size(); ++i) {
+      TELLER_CHECK_OK(import_one(i, dialects[i]));
+    }
+    for (const std::string& log : options_.logs) {
+      TELLER_CHECK_OK(read_log_file(log, last_part(log), lines_));
+    }
+    summary_.log_lines = lines_.size();
+    TELLER_CHECK_OK(publish());
+    return std::move(summary_);
+  }
+
+ private:
+  Status import_one(std::size_t index, Dialect dialect) {
+    SourceRequest request;
+    request.path = options_.inputs[index];
+    request.name = last_part(request.path);
+    request.allow_truncated = options_.allow_truncated;
+    request.stop = options_.stop;
+    if (options_.progress) {
+      request.progress = [this, index](std::uint64_t done, std::uint64_t total) {
+        options_.progress(index, done, total);
+      };
+    }
+    const std::string file = event_file_name(index, request.name);
+    auto result = dialect == Dialect::kNsys ? import_nsys(request, run_.file(file))
+                                            : import_kineto(request, run_.file(file));
+    if (!result) return result.error();
+    TELLER_CHECK_OK(check_new(request.path, result->sha256));
+    take_logs(*result);
+    summary_.names.push_back(request.name);
+    summary_.files.push_back(file);
+    summary_.sources.push_back(std::move(*result));
+    return {};
+  }
+
+  static std::optional<std::int64_t> unix_offset(const Json& clock) {
+    const auto found = clock.find("unix_offset_ns");
+    if (found == clock.end() || !found->is_number_integer()) return std::nullopt;
+    return found->get<std::int64_t>();
+  }
+
+  // The run's clock is the first one that is tied to Unix time; times of logs are on it. A time
+  // that can't be brought there is left out.
+  void take_logs(SourceResult& source) {
+    const auto offset = unix_offset(source.clock);
+    if (clock_.is_null() && offset) clock_ = source.clock;
+    const auto run_offset = unix_offset(clock_);
+    const bool first = summary_.sources.empty();
+    for (LogLine& line : source.logs) {
+      std::int64_t shift = 0;
+      std::int64_t time = line.t_ns.value_or(0);
+      const bool known = offset && run_offset &&
+                         !__builtin_sub_overflow(*offset, *run_offset, &shift) &&
+                         !__builtin_add_overflow(time, shift, &time);
+      if (line.t_ns && known) line.t_ns = time;
+      if (!known && !first) line.t_ns.reset();
+      lines_.push_back(std::move(line));
+    }
+    source.logs.clear();
+  }
+
+  // The same trace twice would count all that happened twice.
+  Status check_new(const std::string& path, const std::string& digest) {
+    const auto [seen, is_new] = digests_.emplace(digest, path);
+    if (is_new) return {};
+    return Error{ErrorCode::kUsage, "importing " + path + ": it holds the same as " + seen->second,
+                 "give each trace once"};
+  }
+
+  Status publish() {
+    std::uint64_t events = 0;
+    Json sources = Json::array();
+    for (std::size_t i = 0; i < summary_.sources.size(); ++i) {
+      const SourceResult& source = summary_.sources[i];
+      events += source.events_written;
+      sources.push_back({{"file", summary_.names[i]},
+                         {"bytes", source.bytes},
+                         {"sha256", source.sha256},
+                         {"dialect", source.dialect},
+                         {"events_file", summary_.files[i]},
+                         {"events", source.events_written},
+                         {"truncated", source.counts.truncated}});
+    }
+    if (!clock_.is_null()) run_.manifest()["clock"] = clock_;
+    run_.manifest()["sources"] = std::move(sources);
+    ArtifactInfo info;
+    info.name = "events";
+    info.files = summary_.files;
+    info.made_by = "import";
+    info.records = events;
+    const Json used = {{"allow_truncated", options_.allow_truncated}};
+    info.options_json = used.dump();
+    TELLER_CHECK_OK(run_.publish(info));
+    if (!lines_.empty()) {
+      TELLER_CHECK_OK(write_file_atomic(run_.file("logs.jsonl"), log_lines_json(lines_)));
+      info.name = "logs";
+      info.files = {"logs.jsonl"};
+      info.records = lines_.size();
+      TELLER_CHECK_OK(run_.publish(info));
+    }
+    run_.set_state("sealed");
+    return run_.save();
+  }
+
+  const ImportOptions& options_;
+  RunFolder& run_;
+  ImportSummary summary_;
+  std::vector<LogLine> lines_;
+  Json clock_;                                  // of the run; null until a source has one
+  std::map<std::string, std::string> digests_;  // of sources -> path
+};
+
+}  // namespace
+
+Json ImportSummary::to_json() const {
+  Json json;
+  json["run"] = run;
+  json["sources"] = Json::array();
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const SourceResult& source = sources[i];
+    Json one = {{"file", names[i]},        {"dialect", source.dialect},
+                {"events_file", files[i]}, {"bytes", source.bytes},
+                {"sha256", source.sha256}, {"counts", source.counts.to_json()},
+                {"rank", source.rank},     {"world_size", source.world_size}};
+    if (!source.rows.is_null()) one["rows"] = source.rows;
+    json["sources"].push_back(std::move(one));
+  }
+  json["log_lines"] = log_lines;
+  return json;
+}
+
+Result<ImportSummary> import_files(const ImportOptions& options) {
+  std::vector<Dialect> dialects;
+  for (const std::string& input : options.inputs) {
+    TELLER_TRY(const Dialect dialect, dialect_of(input));
+    dialects.push_back(dialect);
+  }
+  TELLER_CHECK_OK(check_output(options.output, options.overwrite));
+  Workplace place(options.output);
+  auto created = RunFolder::create(place.path(), "import", false);
+  if (!created) return place.with_output(created.error());
+  RunFolder run = std::move(*created);
+  std::error_code error;
+  fs::create_directory(run.file("events"), error);
+  if (error) return errno_error("creating " + run.file("events"), error.value());
+  TELLER_TRY(ImportSummary summary, RunImport(options, run).import(dialects));
+  TELLER_CHECK_OK(place.move_to_output());
+  summary.run = options.output;
+  return summary;
+}
+
+}  // namespace teller

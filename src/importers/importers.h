@@ -1,0 +1,41 @@
+// teller import: makes a run folder from traces and logs that other tools wrote.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "importers/source_import.h"
+#include "teller/result.h"
+
+namespace teller {
+
+struct ImportOptions {
+  std::vector<std::string> inputs;  // traces, told apart by what they hold
+  std::vector<std::string> logs;    // plain text, one message per line
+  std::string output;               // the run folder to make
+  bool overwrite = false;           // replace a run that is there
+  bool allow_truncated = false;     // keep what is whole of a trace that stops early
+  // Told the input's number, bytes done and bytes in all; may be empty.
+  std::function<void(std::size_t, std::uint64_t, std::uint64_t)> progress;
+  const std::atomic<bool>* stop = nullptr;  // set when the user asked to stop
+};
+
+struct ImportSummary {
+  std::string run;
+  std::vector<std::string> names;  // of the sources, without folder
+  std::vector<std::string> files;  // their event files, relative to the run
+  std::vector<SourceResult> sources;
+  std::uint64_t log_lines = 0;
+
+  nlohmann::ordered_json to_json() const;
+};
+
+// Reads all inputs into a new run. The run appears at its place only when it is whole: a failure
+// leaves nothing behind, and a run that was to be replaced stays.
+Result<ImportSummary> import_files(const ImportOptions& options);
+
+}  // namespace teller

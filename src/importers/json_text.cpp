@@ -1,0 +1,229 @@
+#include "importers/json_text.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace teller {
+
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// The code unit of "XXXX" at the start of `text`; -1 if it is none.
+int hex4(std::string_view text) {
+  if (text.size() < 4) return -1;
+  int unit = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const int digit = hex_digit(text[i]);
+    if (digit < 0) return -1;
+    unit = unit * 16 + digit;
+  }
+  return unit;
+}
+
+JsonEscape unicode_escape(std::string_view text) {
+  const int unit = hex4(text.substr(2));
+  if (unit < 0 || (unit >= 0xDC00 && unit <= 0xDFFF)) return {};
+  if (unit < 0xD800 || unit > 0xDBFF) return {6, static_cast<std::uint32_t>(unit)};
+  if (text.size() < 12 || text[6] != '\\' || text[7] != 'u') return {};
+  const int low = hex4(text.substr(8));
+  if (low < 0xDC00 || low > 0xDFFF) return {};
+  return {12, 0x10000u + (static_cast<std::uint32_t>(unit - 0xD800) << 10) +
+                  static_cast<std::uint32_t>(low - 0xDC00)};
+}
+
+void append_utf8(std::uint32_t code, std::string& out) {
+  const auto tail = [&](int shift) { out += static_cast<char>(0x80 | ((code >> shift) & 0x3F)); };
+  if (code < 0x80) {
+    out += static_cast<char>(code);
+  } else if (code < 0x800) {
+    out += static_cast<char>(0xC0 | (code >> 6));
+    tail(0);
+  } else if (code < 0x10000) {
+    out += static_cast<char>(0xE0 | (code >> 12));
+    tail(6);
+    tail(0);
+  } else {
+    out += static_cast<char>(0xF0 | (code >> 18));
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+}
+
+void append_control(char c, std::string& out) {
+  constexpr char kHex[] = "0123456789abcdef";
+  if (c == '\n') {
+    out += "\\n";
+  } else if (c == '\t') {
+    out += "\\t";
+  } else if (c == '\r') {
+    out += "\\r";
+  } else {
+    out += "\\u00";
+    out += kHex[(c >> 4) & 15];
+    out += kHex[c & 15];
+  }
+}
+
+// Appends the character at text[at], which lies inside a string, mended; returns how far it went.
+std::size_t append_repaired(std::string_view text, std::size_t at, std::string& out) {
+  const char c = text[at];
+  if (c == '\\') {
+    const JsonEscape escape = json_escape(text.substr(at));
+    if (escape.length != 0) {
+      out += text.substr(at, escape.length);
+      return escape.length;
+    }
+    // A lone surrogate stands for no character; any other wrong escape is a lone backslash.
+    if (hex4(text.substr(std::min(at + 2, text.size()))) >= 0 && text[at + 1] == 'u') {
+      out += "\\ufffd";
+      return 6;
+    }
+    out += "\\\\";
+    return 1;
+  }
+  if (static_cast<unsigned char>(c) < 0x20) {
+    append_control(c, out);
+    return 1;
+  }
+  const std::size_t length = utf8_length(text.substr(at));
+  out += length == 0 ? kReplacement : text.substr(at, length);
+  return length == 0 ? utf8_broken_length(text.substr(at)) : length;
+}
+
+}  // namespace
+
+JsonEscape json_escape(std::string_view text) {
+  if (text.size() < 2) return {};
+  switch (text[1]) {
+    case '"':
+    case '\\':
+    case '/':
+      return {2, static_cast<unsigned char>(text[1])};
+    case 'b':
+      return {2, '\b'};
+    case 'f':
+      return {2, '\f'};
+    case 'n':
+      return {2, '\n'};
+    case 'r':
+      return {2, '\r'};
+    case 't':
+      return {2, '\t'};
+    case 'u':
+      return unicode_escape(text);
+    default:
+      return {};
+  }
+}
+
+std::string_view trim_blank(std::string_view text) {
+  while (!text.empty() && is_json_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_json_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::optional<std::string_view> string_body(std::string_view token) {
+  if (token.size() < 2 || token.front() != '"' || token.back() != '"') return std::nullopt;
+  return token.substr(1, token.size() - 2);
+}
+
+bool append_unescaped(std::string_view body, std::string& out) {
+  for (std::size_t at = 0; at < body.size();) {
+    if (body[at] != '\\') {
+      out += body[at++];
+      continue;
+    }
+    const JsonEscape escape = json_escape(body.substr(at));
+    if (escape.length == 0) return false;
+    append_utf8(escape.code, out);
+    at += escape.length;
+  }
+  return true;
+}
+
+void append_quoted(std::string_view text, std::string& out) {
+  out += '"';
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == '"' || text[at] == '\\') {
+      out += '\\';
+      out += text[at++];
+    } else {
+      at += append_repaired(text, at, out);
+    }
+  }
+  out += '"';
+}
+
+std::string repair_json(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() + 16);
+  bool in_string = false;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == '"') {
+      in_string = !in_string;
+      out += text[at++];
+    } else if (in_string) {
+      at += append_repaired(text, at, out);
+    } else {
+      const bool plain = static_cast<unsigned char>(text[at]) < 0x80;
+      out += plain ? text.substr(at, 1) : kReplacement;
+      ++at;
+    }
+  }
+  return out;
+}
+
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const auto tails = [&](std::size_t n) {
+    for (std::size_t i = 1; i <= n; ++i) {
+      if ((byte(i) & 0xC0) != 0x80) return false;
+    }
+    return true;
+  };
+  const unsigned first = byte(0);
+  if (text.empty()) return 0;
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first < 0xE0) return tails(1) ? 2 : 0;
+  if (first >= 0xE0 && first < 0xF0) {
+    const bool in_range = !(first == 0xE0 && byte(1) < 0xA0) && !(first == 0xED && byte(1) > 0x9F);
+    return in_range && tails(2) ? 3 : 0;
+  }
+  if (first >= 0xF0 && first < 0xF5) {
+    const bool in_range = !(first == 0xF0 && byte(1) < 0x90) && !(first == 0xF4 && byte(1) > 0x8F);
+    return in_range && tails(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+std::size_t utf8_broken_length(std::string_view text) {
+  // A prefix of a character becomes one when bytes that fit are put behind it.
+  for (std::size_t have = 3; have >= 2; --have) {
+    if (text.size() < have) continue;
+    for (const char* rest : {"\x80", "\x80\x80", "\xA0", "\x90\x80"}) {
+      if (utf8_length(std::string(text.substr(0, have)) + rest) > have) return have;
+    }
+  }
+  return 1;
+}
+
+void append_valid_utf8(std::string_view text, std::string& out) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text.substr(at));
+    out += length == 0 ? kReplacement : text.substr(at, length);
+    at += length == 0 ? utf8_broken_length(text.substr(at)) : length;
+  }
+}
+
+}  // namespace teller

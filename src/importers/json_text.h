@@ -1,0 +1,54 @@
+// JSON as text: copies values compactly, reads strings, and mends what real profilers write wrongly
+// (raw newlines, lone backslashes of Windows paths, cut multibyte characters, nan and inf).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace teller {
+
+// What copying a JSON value found.
+enum class CopyResult {
+  kClean,
+  kMended,       // a token that is no JSON (nan, inf, 0x1f) was written as a string
+  kNeedsRepair,  // a string holds an escape that is no JSON: see repair_json()
+  kMalformed,    // not one JSON value
+};
+
+// One escape in a string: how many bytes it takes (0 = wrong) and the code point it stands for.
+struct JsonEscape {
+  std::size_t length = 0;
+  std::uint32_t code = 0;
+};
+
+inline bool is_json_blank(char c) {
+  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+// The escape at the start of `text`, which starts with a backslash.
+JsonEscape json_escape(std::string_view text);
+
+std::string_view trim_blank(std::string_view text);
+// The text between the quotes of a JSON string token; nothing if `token` is no string token.
+std::optional<std::string_view> string_body(std::string_view token);
+// Appends `raw`, one JSON value, to `out` without blanks between its tokens. `out` may have grown
+// by a part of it unless the result is kClean or kMended.
+CopyResult append_compact(std::string_view raw, std::string& out);
+// Appends the characters that the JSON string body `body` stands for. False if an escape is wrong.
+bool append_unescaped(std::string_view body, std::string& out);
+// Appends `text` as a JSON string token, quotes included.
+void append_quoted(std::string_view text, std::string& out);
+// Rewrites one JSON value so that its strings are well formed: bytes that are no UTF-8 become
+// U+FFFD, raw control characters and wrong escapes are escaped. Structure is left alone.
+std::string repair_json(std::string_view text);
+// Length of the UTF-8 character at the start of `text`; 0 if it is none.
+std::size_t utf8_length(std::string_view text);
+// Bytes at the start of `text`, which is no UTF-8 character, that one U+FFFD stands for: as much as
+// could begin a character, at least one (the practice that Unicode recommends).
+std::size_t utf8_broken_length(std::string_view text);
+// Appends `text` with each broken character replaced by U+FFFD.
+void append_valid_utf8(std::string_view text, std::string& out);
+
+}  // namespace teller

@@ -1,0 +1,175 @@
+// Imports one Chrome trace of PyTorch's profiler, plain or gzip.
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "importers/json_text.h"
+#include "importers/kineto_convert.h"
+#include "importers/kineto_reader.h"
+#include "importers/source_import.h"
+
+namespace teller {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+// Absolute times lie after this one (2001); what is earlier counts from the start of a host.
+constexpr std::int64_t kUnixFrom = 1'000'000'000'000'000'000;
+// Members of the top-level object that are kept besides those with a meaning.
+constexpr std::size_t kOtherLimit = 4u << 20;
+
+// The top-level object but for its events.
+class KinetoHeader {
+ public:
+  void member(std::string_view key, std::string_view raw) {
+    const bool large = other_bytes_ + raw.size() > kOtherLimit;
+    if (large && key != "deviceProperties" && key != "distributedInfo") {
+      ++left_out_;
+      return;
+    }
+    Json value = parse(raw);
+    if (value.is_discarded()) {
+      ++left_out_;
+    } else if (key == "distributedInfo") {
+      distributed_ = std::move(value);
+    } else if (key == "deviceProperties") {
+      devices_ = std::move(value);
+    } else if (key == "baseTimeNanoseconds") {
+      if (value.is_number_integer()) base_ns_ = value.get<std::int64_t>();
+    } else if (key == "host_name" || key == "hostname") {
+      host_ = std::move(value);
+    } else {
+      other_bytes_ += raw.size();
+      Json& group = value.is_primitive() ? producer_ : other_;
+      group[repaired_key(key)] = std::move(value);
+    }
+  }
+
+  Json distributed(const char* key) const {
+    return distributed_.is_object() ? distributed_.value(key, Json()) : Json();
+  }
+
+  void add_to(Json& meta, std::optional<std::int64_t> first_ns) const {
+    if (!host_.is_null()) meta["host"] = host_;
+    meta["rank"] = distributed("rank");
+    meta["world_size"] = distributed("world_size");
+    meta["clock"] = clock(first_ns);
+    meta["producer"] = producer_;
+    if (!distributed_.is_null()) meta["distributed"] = distributed_;
+    if (!devices_.is_null()) meta["devices"] = devices_;
+    if (!other_.empty()) meta["other"] = other_;
+    if (left_out_ > 0) meta["members_left_out"] = left_out_;
+  }
+
+ private:
+  // Real files hold raw newlines and cut characters here too.
+  static Json parse(std::string_view raw) {
+    Json value = Json::parse(raw, nullptr, false);
+    return value.is_discarded() ? Json::parse(repair_json(raw), nullptr, false) : value;
+  }
+
+  static std::string repaired_key(std::string_view key) {
+    std::string quoted;
+    append_quoted(key, quoted);
+    const Json value = Json::parse(quoted, nullptr, false);
+    return value.is_string() ? value.get<std::string>() : std::string();
+  }
+
+  Json clock(std::optional<std::int64_t> first_ns) const {
+    if (base_ns_ != 0) return {{"base", "relative"}, {"unix_offset_ns", base_ns_}};
+    if (first_ns && *first_ns >= kUnixFrom) return {{"base", "unix"}, {"unix_offset_ns", 0}};
+    return {{"base", "relative"}, {"unix_offset_ns", nullptr}};
+  }
+
+  Json distributed_;
+  Json devices_;
+  Json host_;
+  Json producer_ = Json::object();
+  Json other_ = Json::object();
+  std::int64_t base_ns_ = 0;
+  std::size_t other_bytes_ = 0;
+  std::uint64_t left_out_ = 0;
+};
+
+class ImportSink : public KinetoSink {
+ public:
+  ImportSink(const SourceRequest& request, const InputStream& input, EventFileWriter& writer)
+      : converter(writer), request_(request), input_(input) {}
+
+  Result<bool> event(std::string_view text) override { return converter.event(text); }
+  void lost(std::uint64_t count) override { converter.lost(count); }
+  void member(std::string_view key, std::string_view value) override { header.member(key, value); }
+  Status piece_done() override {
+    if (stop_requested(request_)) return interrupted_error(request_);
+    if (request_.progress) request_.progress(input_.bytes_read(), input_.file_bytes());
+    return {};
+  }
+
+  KinetoConverter converter;
+  KinetoHeader header;
+
+ private:
+  const SourceRequest& request_;
+  const InputStream& input_;
+};
+
+// Says why what was read is not to be kept, if so.
+Status check_end(const SourceRequest& request, const KinetoEnd& end, const SourceCounts& counts) {
+  const std::uint64_t kept = counts.records - counts.malformed;
+  if (!end.truncated_reason.empty() && !request.allow_truncated) {
+    return truncated_error(request, end.truncated_reason, kept);
+  }
+  if (!end.has_events && end.truncated_reason.empty()) {
+    return unknown_trace_error("its JSON has no \"traceEvents\"");
+  }
+  if (end.bare_array && counts.records == 0) {
+    return unknown_trace_error("its JSON is an empty array");
+  }
+  if (kept == 0 && counts.malformed > 0) {
+    return unknown_trace_error("none of its " + std::to_string(counts.malformed) +
+                               " records is a trace event");
+  }
+  return {};
+}
+
+Json final_meta(const ImportSink& sink, const InputStream& input) {
+  Json meta;
+  meta["size_bytes"] = input.file_bytes();
+  sink.header.add_to(meta, sink.converter.first_ns());
+  for (const auto& [key, value] : sink.converter.names().items()) meta[key] = value;
+  meta["counts"] = sink.converter.counts().to_json();
+  meta["complete_events"] = sink.converter.complete_events();
+  return meta;
+}
+
+}  // namespace
+
+Result<SourceResult> import_kineto(const SourceRequest& request, const std::string& output) {
+  TELLER_TRY(const auto input, InputStream::open(request.path));
+  const Json first = {
+      {"dialect", "kineto"}, {"source", request.name}, {"size_bytes", input->file_bytes()}};
+  TELLER_TRY(EventFileWriter writer, EventFileWriter::create(output, meta_text(first)));
+  ImportSink sink(request, *input, writer);
+  auto end = KinetoReader(*input, sink).read();
+  if (!end) return with_source(end.error(), request);
+  SourceCounts& counts = sink.converter.counts();
+  counts.truncated = !end->truncated_reason.empty();
+  if (Status status = check_end(request, *end, counts); !status) {
+    return with_source(status.error(), request);
+  }
+  const Json meta = final_meta(sink, *input);
+  TELLER_CHECK_OK(writer.finish(meta_text(meta)));
+  SourceResult result;
+  result.clock = meta["clock"];
+  result.dialect = "kineto";
+  result.bytes = input->file_bytes();
+  TELLER_TRY(result.sha256, input->sha256());
+  result.events_written = writer.events_written();
+  result.counts = counts;
+  result.truncated_reason = end->truncated_reason;
+  result.rank = sink.header.distributed("rank");
+  result.world_size = sink.header.distributed("world_size");
+  return result;
+}
+
+}  // namespace teller

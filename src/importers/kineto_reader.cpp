@@ -1,0 +1,274 @@
+#include "importers/kineto_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "importers/json_text.h"
+#include "importers/source_import.h"
+
+namespace teller {
+
+namespace {
+
+constexpr std::uint64_t kResyncBase = 64u << 20;
+constexpr auto kNone = std::string_view::npos;
+
+// End of the string token at `at`; kNone if it does not end in `text`.
+std::size_t string_token_end(std::string_view text, std::size_t at) {
+  for (++at; at < text.size(); ++at) {
+    if (text[at] == '\\') {
+      ++at;
+    } else if (text[at] == '"') {
+      return at + 1;
+    }
+  }
+  return kNone;
+}
+
+std::size_t container_end(std::string_view text, std::size_t at) {
+  std::size_t depth = 0;
+  while (at < text.size()) {
+    const char c = text[at];
+    if (c == '"') {
+      at = string_token_end(text, at);
+      if (at == kNone) return kNone;
+      continue;
+    }
+    if (c == '{' || c == '[') ++depth;
+    if ((c == '}' || c == ']') && --depth == 0) return at + 1;
+    ++at;
+  }
+  return kNone;
+}
+
+std::size_t scalar_token_end(std::string_view text, std::size_t at) {
+  at = text.find_first_of(",}] \n\r\t", at);
+  return at;
+}
+
+std::size_t token_end(std::string_view text, std::size_t at) {
+  switch (text[at]) {
+    case '"':
+      return string_token_end(text, at);
+    case '{':
+    case '[':
+      return container_end(text, at);
+    default:
+      return scalar_token_end(text, at);
+  }
+}
+
+}  // namespace
+
+KinetoReader::KinetoReader(InputStream& input, KinetoSink& sink, KinetoLimits limits)
+    : input_(input),
+      sink_(sink),
+      limits_(limits),
+      buffer_(ArrayScanner::kPadding),
+      resync_budget_(kResyncBase + 8 * input.file_bytes()) {}
+
+void KinetoReader::truncated(std::string_view where) {
+  end_.truncated_reason =
+      input_.cut_reason().empty() ? "it stops " + std::string(where) : input_.cut_reason();
+}
+
+Result<KinetoEnd> KinetoReader::read() {
+  TELLER_TRY(bool more, skip_blank(false));
+  if (more && text().substr(cursor_, 3) == "\xEF\xBB\xBF") {
+    cursor_ += 3;
+    TELLER_TRY(more, skip_blank(false));
+  }
+  if (!more) {
+    if (!input_.cut_reason().empty()) {
+      truncated("");
+      return end_;
+    }
+    return Error{ErrorCode::kCorrupt, "it holds nothing but blanks", ""};
+  }
+  const char first = text()[cursor_];
+  if (first != '{' && first != '[')
+    return unknown_trace_error("it is neither a JSON object nor an array");
+  ++cursor_;
+  bool closed = false;
+  if (first == '[') {
+    end_.has_events = end_.bare_array = true;
+    TELLER_TRY(closed, read_elements());
+  } else {
+    TELLER_TRY(closed, read_members());
+  }
+  if (!closed) return end_;
+  TELLER_TRY(more, skip_blank(true));
+  if (!more && !input_.cut_reason().empty()) truncated("");
+  return end_;
+}
+
+Result<bool> KinetoReader::refill() {
+  if (input_ended_) return false;
+  TELLER_CHECK_OK(sink_.piece_done());
+  std::memmove(buffer_.data(), buffer_.data() + cursor_, size_ - cursor_);
+  size_ -= cursor_;
+  cursor_ = 0;
+  TELLER_TRY(const std::string_view piece, input_.next());
+  input_ended_ = piece.empty();
+  const std::size_t needed = size_ + piece.size() + ArrayScanner::kPadding;
+  if (buffer_.size() < needed) buffer_.resize(std::max(needed, buffer_.size() * 3 / 2));
+  if (!piece.empty()) std::memcpy(buffer_.data() + size_, piece.data(), piece.size());
+  size_ += piece.size();
+  std::memset(buffer_.data() + size_, ' ', ArrayScanner::kPadding);
+  return !input_ended_;
+}
+
+Result<bool> KinetoReader::skip_blank(bool commas) {
+  while (true) {
+    for (; cursor_ < size_; ++cursor_) {
+      const char c = buffer_[cursor_];
+      if (!is_json_blank(c) && !(commas && c == ',')) return true;
+    }
+    TELLER_TRY(const bool more, refill());
+    if (!more) return false;
+  }
+}
+
+Result<bool> KinetoReader::read_members() {
+  while (true) {
+    TELLER_TRY(bool more, skip_blank(true));
+    if (more && text()[cursor_] == '}') {
+      ++cursor_;
+      return true;
+    }
+    if (more) {
+      TELLER_TRY(more, read_member());
+    }
+    if (!more) {
+      if (end_.truncated_reason.empty()) truncated("inside of its top-level object");
+      return false;
+    }
+  }
+}
+
+// False if the text ends inside of the member.
+Result<bool> KinetoReader::read_member() {
+  if (text()[cursor_] != '"') return unknown_trace_error("its top-level object is no JSON");
+  TELLER_TRY(const std::size_t key_end, value_end("a key"));
+  if (key_end == kNone) return false;
+  const std::string key(text().substr(cursor_ + 1, key_end - cursor_ - 2));
+  cursor_ = key_end;
+  TELLER_TRY(bool more, skip_blank(false));
+  if (!more) return false;
+  if (text()[cursor_] != ':') return unknown_trace_error("its top-level object is no JSON");
+  ++cursor_;
+  TELLER_TRY(more, skip_blank(false));
+  if (!more) return false;
+  if (key == "traceEvents" && text()[cursor_] == '[') {
+    ++cursor_;
+    end_.has_events = true;
+    return read_elements();
+  }
+  TELLER_TRY(const std::size_t end, value_end(key));
+  if (end == kNone) return false;
+  sink_.member(key, text().substr(cursor_, end - cursor_));
+  cursor_ = end;
+  return true;
+}
+
+Result<std::size_t> KinetoReader::value_end(std::string_view what) {
+  while (true) {
+    const std::size_t end = token_end(text(), cursor_);
+    if (end != kNone) return end;
+    const std::size_t have = size_ - cursor_;
+    if (have > limits_.member_bytes) {
+      return Error{ErrorCode::kUnsupported,
+                   "its member \"" + std::string(what.substr(0, 60)) + "\" is larger than " +
+                       std::to_string(limits_.member_bytes >> 20) + " MiB",
+                   ""};
+    }
+    // Doubling what is there keeps the repeated scans of a large value linear.
+    do {
+      TELLER_TRY(const bool more, refill());
+      if (!more) return kNone;
+    } while (size_ - cursor_ < 2 * have);
+  }
+}
+
+Result<bool> KinetoReader::read_elements() {
+  std::vector<ArrayElement> elements;
+  scanner_.reset(cursor_);
+  while (true) {
+    elements.clear();
+    scanner_.scan(text(), input_ended_, elements);
+    TELLER_TRY(const bool went_on, take_elements(elements));
+    if (!went_on) continue;
+    if (scanner_.stray() > stray_reported_) {
+      sink_.lost(scanner_.stray() - stray_reported_);
+      stray_reported_ = scanner_.stray();
+    }
+    if (scanner_.done()) {
+      cursor_ = scanner_.done_at() + 1;
+      return true;
+    }
+    watch_open_element();
+    if (input_ended_ && scanner_.scanned() >= size_) {
+      if (scanner_.inside_element() && resync(scanner_.keep_from() + 1, size_)) {
+        sink_.lost(1);
+        continue;
+      }
+      truncated(scanner_.inside_element() ? "inside of an event" : "before the end of its events");
+      return false;
+    }
+    cursor_ = std::min(scanner_.keep_from(), size_);
+    scanner_.shift(cursor_);
+    searched_ -= std::min(searched_, cursor_);
+    TELLER_TRY(const bool more, refill());
+    static_cast<void>(more);
+  }
+}
+
+// False if scanning has to start again at another place.
+Result<bool> KinetoReader::take_elements(const std::vector<ArrayElement>& elements) {
+  for (const ArrayElement& element : elements) {
+    const std::string_view piece = text().substr(element.begin, element.end - element.begin);
+    if (skipping_) {
+      skipping_ = false;
+    } else if (element.cut || piece.front() != '{' || piece.size() > limits_.event_bytes) {
+      sink_.lost(1);
+    } else {
+      TELLER_TRY(const bool is_object, sink_.event(piece));
+      if (!is_object && resync(element.begin + 1, element.end)) return false;
+    }
+  }
+  return true;
+}
+
+bool KinetoReader::resync(std::size_t from, std::size_t to) {
+  const std::size_t found = find_event(text().substr(0, to), from);
+  if (found == kNone) return false;
+  const std::size_t again = scanner_.scanned() - std::min(scanner_.scanned(), found);
+  if (again > resync_budget_) return false;
+  resync_budget_ -= again;
+  scanner_.reset(found);
+  searched_ = found;
+  return true;
+}
+
+// An element that never ends swallows all that follows: look for an event inside.
+void KinetoReader::watch_open_element() {
+  if (!scanner_.inside_element()) return;
+  const std::size_t open = scanner_.keep_from();
+  if (skipping_ || scanner_.scanned() - open > limits_.suspect_bytes) {
+    const std::size_t from = std::max(open + 1, searched_);
+    const bool was_skipping = skipping_;
+    if (resync(from, scanner_.scanned())) {
+      skipping_ = false;
+      if (!was_skipping) sink_.lost(1);
+      return;
+    }
+    searched_ = scanner_.scanned() - std::min<std::size_t>(scanner_.scanned(), 64);
+  }
+  if (scanner_.scanned() - open > limits_.event_bytes) {
+    if (!skipping_) sink_.lost(1);
+    skipping_ = true;
+    scanner_.forget_open_text();
+  }
+}
+
+}  // namespace teller

@@ -1,0 +1,100 @@
+#include "importers/kineto_tracks.h"
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+
+namespace teller {
+
+namespace {
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+// The number at the end of a name ("stream 7" -> 7); -1 if there is none.
+std::int64_t trailing_number(std::string_view text) {
+  if (const auto number = whole_number(text)) return *number;
+  std::size_t begin = text.size();
+  while (begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9') --begin;
+  return whole_number(text.substr(begin)).value_or(-1);
+}
+
+}  // namespace
+
+const std::string& KinetoTracks::make_key(char type, const KinetoPlace& place) {
+  key_.assign(1, type);
+  for (std::string_view part : {place.pid, place.tid, place.device, place.stream, place.context}) {
+    key_ += part;
+    key_ += '\0';
+  }
+  return key_;
+}
+
+TrackId KinetoTracks::host(const KinetoPlace& place) {
+  const std::string& key = make_key('h', {place.pid, place.tid, {}, {}, {}});
+  if (key == last_key_) return last_;
+  auto found = known_.find(key);
+  if (found == known_.end()) found = known_.emplace(key, new_host(place)).first;
+  last_key_ = key;
+  last_ = found->second;
+  return last_;
+}
+
+TrackId KinetoTracks::new_host(const KinetoPlace& place) {
+  const auto pid = whole_number(place.pid);
+  const auto tid = whole_number(place.tid);
+  TrackRecord track;
+  const bool thread = pid.has_value() && tid.has_value();
+  track.kind = static_cast<std::uint32_t>(thread ? TrackKind::kHostThread : TrackKind::kOther);
+  track.pid = pid.value_or(0);
+  track.tid = tid.value_or(0);
+  if (!thread) {
+    track.device_label = writer_.intern(place.pid);
+    track.stream_label = writer_.intern(place.tid);
+  }
+  return writer_.track(track);
+}
+
+TrackId KinetoTracks::device(const KinetoPlace& place) {
+  // Annotations on a stream come without its context: they share the track of its kernels.
+  if (place.device.empty() && place.stream.empty() && place.context.empty()) {
+    const auto seen = streams_.find(make_key('s', {place.pid, place.tid, {}, {}, {}}));
+    if (seen != streams_.end()) return seen->second;
+  }
+  const std::string& key = make_key('d', place);
+  if (key == last_key_) return last_;
+  auto found = known_.find(key);
+  if (found == known_.end()) {
+    found = known_.emplace(key, new_device(place)).first;
+    streams_.emplace(make_key('s', {place.pid, place.tid, {}, {}, {}}), found->second);
+  }
+  last_key_ = found->first;
+  last_ = found->second;
+  return last_;
+}
+
+TrackId KinetoTracks::new_device(const KinetoPlace& place) {
+  const std::string_view device = place.device.empty() ? place.pid : place.device;
+  const std::string_view stream = place.stream.empty() ? place.tid : place.stream;
+  TrackRecord track;
+  track.kind = static_cast<std::uint32_t>(TrackKind::kDeviceStream);
+  track.device = static_cast<std::int32_t>(whole_number(device).value_or(-1));
+  track.stream = trailing_number(stream);
+  track.context = whole_number(place.context).value_or(-1);
+  track.device_label = writer_.intern(device);
+  track.stream_label = writer_.intern(stream);
+  return writer_.track(track);
+}
+
+TrackId KinetoTracks::flow(const KinetoPlace& place) {
+  const auto seen = streams_.find(make_key('s', {place.pid, place.tid, {}, {}, {}}));
+  return seen != streams_.end() ? seen->second : host(place);
+}
+
+}  // namespace teller

@@ -1,0 +1,165 @@
+#include "importers/nsys_database.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+
+#include "importers/json_text.h"
+#include "importers/source_import.h"
+
+namespace teller {
+
+namespace {
+
+Error sqlite_error(int code, sqlite3* db) {
+  const bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_IOERR ||
+                       (code & 0xFF) == SQLITE_IOERR;
+  const std::string why = db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code);
+  return {damaged ? ErrorCode::kCorrupt : ErrorCode::kIo, "its SQLite data is damaged: " + why, ""};
+}
+
+// `immutable` keeps SQLite from looking for or making a journal beside the file.
+std::string read_only_uri(const std::string& path) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  std::string uri = "file:";
+  for (unsigned char c : path) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '/' || c == '.' || c == '_' || c == '-';
+    if (plain) {
+      uri += static_cast<char>(c);
+    } else {
+      ((uri += '%') += kHex[c >> 4]) += kHex[c & 15];
+    }
+  }
+  return uri + "?mode=ro&immutable=1";
+}
+
+std::string quoted_name(const std::string& name) {
+  std::string quoted = "\"";
+  for (char c : name) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+// Whether the file ends before the last page that its header counts.
+bool file_is_short(const std::string& path) {
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  const auto size = static_cast<std::int64_t>(in.tellg());
+  unsigned char header[100] = {};
+  in.seekg(0);
+  if (size < 100 || !in.read(reinterpret_cast<char*>(header), sizeof header)) return true;
+  const auto be = [&](int at, int bytes) {
+    std::uint64_t value = 0;
+    for (int i = 0; i < bytes; ++i) value = value << 8 | header[at + i];
+    return value;
+  };
+  const std::uint64_t page = be(16, 2) == 1 ? 65536 : be(16, 2);
+  // The page count is only kept up to date if both counters of changes agree.
+  return be(24, 4) == be(92, 4) && be(28, 4) * page > static_cast<std::uint64_t>(size);
+}
+
+}  // namespace
+
+Result<bool> NsysQuery::step() {
+  const int code = sqlite3_step(statement_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  return sqlite_error(code, sqlite3_db_handle(statement_.get()));
+}
+
+std::string_view NsysQuery::text(int i) const {
+  const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), i));
+  if (data == nullptr) return {};
+  return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), i))};
+}
+
+void NsysQuery::append_json(int i, std::string& out) const {
+  switch (sqlite3_column_type(statement_.get(), i)) {
+    case SQLITE_INTEGER:
+      out += std::to_string(integer(i));
+      return;
+    case SQLITE_FLOAT: {
+      const double value = sqlite3_column_double(statement_.get(), i);
+      char number[40];
+      std::snprintf(number, sizeof number, "%.17g", value);
+      std::isfinite(value) ? static_cast<void>(out += number) : append_quoted(number, out);
+      return;
+    }
+    case SQLITE_NULL:
+      out += "null";
+      return;
+    default:
+      append_quoted(text(i), out);
+  }
+}
+
+Result<NsysDatabase> NsysDatabase::open(const std::string& path) {
+  NsysDatabase database;
+  sqlite3* raw = nullptr;
+  const int code = sqlite3_open_v2(read_only_uri(path).c_str(), &raw,
+                                   SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr);
+  database.db_.reset(raw);
+  if (code != SQLITE_OK) return sqlite_error(code, raw);
+  database.short_ = file_is_short(path);
+  TELLER_CHECK_OK(database.load_tables());
+  const bool known = database.has_table("StringIds") || database.has_table("META_DATA_EXPORT") ||
+                     database.has_table("TARGET_INFO_SESSION_START_TIME");
+  if (!known) {
+    return unknown_trace_error("its SQLite tables are not those of Nsight Systems");
+  }
+  if (Status status = database.load_strings(); !status && !database.short_) return status.error();
+  return database;
+}
+
+Status NsysDatabase::load_tables() {
+  TELLER_TRY(NsysQuery found, query("SELECT name FROM sqlite_master WHERE type IN "
+                                    "('table', 'view') ORDER BY name"));
+  while (true) {
+    TELLER_TRY(const bool row, found.step());
+    if (!row) return {};
+    tables_.emplace_back(found.text(0));
+  }
+}
+
+Status NsysDatabase::load_strings() {
+  if (!has_table("StringIds")) return {};
+  TELLER_TRY(NsysQuery found, query("SELECT id, value FROM StringIds"));
+  while (true) {
+    TELLER_TRY(const bool row, found.step());
+    if (!row) return {};
+    strings_.emplace(found.integer(0), found.text(1));
+  }
+}
+
+bool NsysDatabase::has_table(std::string_view name) const {
+  return std::binary_search(tables_.begin(), tables_.end(), name);
+}
+
+Result<NsysQuery> NsysDatabase::query(const std::string& sql) const {
+  sqlite3_stmt* statement = nullptr;
+  const int code = sqlite3_prepare_v2(db_.get(), sql.c_str(), -1, &statement, nullptr);
+  if (code != SQLITE_OK) return sqlite_error(code, db_.get());
+  NsysQuery result;
+  result.statement_.reset(statement);
+  return result;
+}
+
+Result<NsysQuery> NsysDatabase::rows(const std::string& table) const {
+  return query("SELECT * FROM " + quoted_name(table));
+}
+
+Result<std::uint64_t> NsysDatabase::count(const std::string& table) const {
+  TELLER_TRY(NsysQuery counted, query("SELECT count(*) FROM " + quoted_name(table)));
+  TELLER_TRY(const bool row, counted.step());
+  return row ? static_cast<std::uint64_t>(counted.integer(0)) : 0;
+}
+
+std::string_view NsysDatabase::string(std::int64_t id) const {
+  const auto found = strings_.find(id);
+  return found == strings_.end() ? std::string_view{} : std::string_view(found->second);
+}
+
+}  // namespace teller

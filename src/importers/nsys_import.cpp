@@ -1,0 +1,201 @@
+// Imports one SQLite export of Nsight Systems.
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/mapped_file.h"
+#include "importers/log_lines.h"
+#include "importers/nsys_rows.h"
+#include "importers/source_import.h"
+
+namespace teller {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr const char* kKeptExportFacts[] = {"EXPORT_PRODUCT_NAME",   "EXPORT_PRODUCT_VERSION",
+                                            "EXPORT_SCHEMA_VERSION", "EXPORT_PLATFORM",
+                                            "EXPORT_ARCH",           "EXPORT_HOST"};
+// Tables that explain others: not events, so not "ignored" either.
+constexpr std::string_view kLookupTables[] = {
+    "StringIds", "META_DATA_EXPORT", "META_DATA_CAPTURE", "ThreadNames",
+    "PROCESSES", "NVTX_EVENTS",      "DIAGNOSTIC_EVENT",  "ProcessStreams"};
+
+bool is_lookup(std::string_view table) {
+  return table.starts_with("ENUM_") || table.starts_with("TARGET_INFO_") ||
+         table.starts_with("sqlite_") ||
+         std::find(std::begin(kLookupTables), std::end(kLookupTables), table) !=
+             std::end(kLookupTables);
+}
+
+// Calls `use` for each row of `sql`, if `table` is there. What can't be read is left out: these
+// tables only add names.
+template <typename Use>
+void each_row(const NsysDatabase& database, std::string_view table, const std::string& sql,
+              Use use) {
+  if (!database.has_table(table)) return;
+  auto query = database.query(sql);
+  if (!query) return;
+  for (auto more = query->step(); more && *more; more = query->step()) use(*query);
+}
+
+void load_thread_names(NsysImport& import) {
+  each_row(import.database, "ThreadNames", "SELECT globalTid, nameId FROM ThreadNames",
+           [&](const NsysQuery& row) {
+             import.thread_names.emplace(row.integer(0), import.database.string(row.integer(1)));
+           });
+}
+
+Json row_as_json(const NsysQuery& row) {
+  std::string text;
+  for (int i = 0; i < row.columns(); ++i) {
+    if (row.is_null(i)) continue;
+    begin_member(text, row.column_name(i));
+    row.append_json(i, text);
+  }
+  return text.empty() ? Json::object() : Json::parse(text + "}", nullptr, false);
+}
+
+Json clock_of(const NsysDatabase& database) {
+  Json clock = {{"base", "relative"}, {"unix_offset_ns", nullptr}};
+  each_row(database, "TARGET_INFO_SESSION_START_TIME",
+           "SELECT * FROM TARGET_INFO_SESSION_START_TIME", [&](const NsysQuery& row) {
+             const Json facts = row_as_json(row);
+             if (facts.contains("utcEpochNs")) clock["unix_offset_ns"] = facts["utcEpochNs"];
+             if (facts.contains("systemClockNs")) clock["system_clock_ns"] = facts["systemClockNs"];
+           });
+  return clock;
+}
+
+Json facts_of(const NsysDatabase& database) {
+  Json meta;
+  Json producer = Json::object();
+  each_row(database, "META_DATA_EXPORT", "SELECT name, value FROM META_DATA_EXPORT",
+           [&](const NsysQuery& row) {
+             const std::string_view name = row.text(0);
+             const bool kept = std::any_of(std::begin(kKeptExportFacts), std::end(kKeptExportFacts),
+                                           [&](std::string_view fact) { return fact == name; });
+             if (kept) producer[std::string(name)] = std::string(row.text(1));
+           });
+  each_row(database, "TARGET_INFO_SYSTEM_ENV",
+           "SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'Hostname'",
+           [&](const NsysQuery& row) { meta["host"] = std::string(row.text(0)); });
+  meta["rank"] = nullptr;
+  meta["world_size"] = nullptr;
+  meta["clock"] = clock_of(database);
+  meta["producer"] = producer;
+  Json devices = Json::array();
+  each_row(database, "TARGET_INFO_GPU", "SELECT * FROM TARGET_INFO_GPU",
+           [&](const NsysQuery& row) { devices.push_back(row_as_json(row)); });
+  meta["devices"] = devices;
+  return meta;
+}
+
+std::string severity(std::int64_t level) {
+  constexpr const char* kLevels[] = {"", "info", "warning", "error", "debug"};
+  return level >= 0 && level < 5 ? kLevels[level] : "";
+}
+
+std::string last_part(std::string_view path) {
+  const auto slash = path.find_last_of("/\\");
+  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
+void load_logs(const NsysDatabase& database, const std::string& name, std::vector<LogLine>& lines) {
+  each_row(database, "DIAGNOSTIC_EVENT",
+           "SELECT timestamp, severity, text, globalPid FROM DIAGNOSTIC_EVENT",
+           [&](const NsysQuery& row) {
+             LogLine line;
+             line.t_ns = row.integer(0);
+             line.stream = name;
+             // Negative ids stand for the profiler itself.
+             if (!row.is_null(3) && row.integer(3) > 0 && global_pid(row.integer(3)) != 0) {
+               line.pid = global_pid(row.integer(3));
+             }
+             line.level = severity(row.integer(1));
+             set_log_text(row.text(2), line);
+             lines.push_back(std::move(line));
+           });
+  each_row(database, "ProcessStreams",
+           "SELECT globalPid, filenameId, contentId FROM ProcessStreams",
+           [&](const NsysQuery& row) {
+             LogLine line;
+             line.source = last_part(database.string(row.integer(1)));
+             line.stream = line.source.find("stderr") != std::string::npos ? "stderr" : "stdout";
+             line.pid = global_pid(row.integer(0));
+             append_log_lines(database.string(row.integer(2)), line, lines);
+           });
+}
+
+bool is_counted(std::string_view table) {
+  return table.starts_with("CUPTI_ACTIVITY_KIND_") || table == "NVTX_EVENTS" || table == "OSRT_API";
+}
+
+// Rows per table of events, and rows of tables that this version does not read. A table that is
+// damaged counts as far as it was read.
+Status count_rows(const NsysDatabase& database, Json& rows, Json& ignored) {
+  rows = Json::object();
+  ignored = Json::object();
+  for (const std::string& table : database.tables()) {
+    const bool event = is_nsys_event_table(table);
+    if (!is_counted(table) && (event || is_lookup(table))) continue;
+    const auto count = database.count(table);
+    if (!count) continue;
+    if (is_counted(table)) {
+      rows[table] = *count;
+    } else if (*count > 0) {
+      ignored[table] = *count;
+    }
+  }
+  return {};
+}
+
+// Runs the parts; says what is wrong if the file is damaged and must be whole.
+Status read_events(NsysImport& import) {
+  TELLER_CHECK_OK(import_nsys_tables(import));
+  if (import.truncated_reason.empty() || import.request.allow_truncated) {
+    TELLER_CHECK_OK(import_nsys_nvtx(import));
+  }
+  if (import.truncated_reason.empty() && import.database.is_short()) {
+    import.truncated_reason = "its SQLite data stops before its end";
+  }
+  import.counts.truncated = !import.truncated_reason.empty();
+  if (import.counts.truncated && !import.request.allow_truncated) {
+    return truncated_error(import.request, import.truncated_reason, import.counts.events);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<SourceResult> import_nsys(const SourceRequest& request, const std::string& output) {
+  auto database = NsysDatabase::open(request.path);
+  if (!database) return with_source(database.error(), request);
+  TELLER_TRY(const MappedFile whole, MappedFile::open(request.path, "trace"));
+  const Json first = {{"dialect", "nsys"}, {"source", request.name}, {"size_bytes", whole.size()}};
+  TELLER_TRY(EventFileWriter writer, EventFileWriter::create(output, meta_text(first)));
+  NsysImport import{request, *database, writer, {}, {}, {}};
+  load_thread_names(import);
+  if (Status status = read_events(import); !status) return status.error();
+  SourceResult result;
+  result.dialect = "nsys";
+  result.bytes = whole.size();
+  result.sha256 = sha256_text(whole.text());
+  load_logs(*database, request.name, result.logs);
+  Json meta = facts_of(*database);
+  Json ignored;
+  TELLER_CHECK_OK(count_rows(*database, result.rows, ignored));
+  meta["counts"] = import.counts.to_json();
+  meta["rows"] = result.rows;
+  meta["tables_ignored"] = ignored;
+  result.clock = meta["clock"];
+  TELLER_CHECK_OK(writer.finish(meta_text(meta)));
+  result.events_written = writer.events_written();
+  result.counts = import.counts;
+  result.truncated_reason = import.truncated_reason;
+  return result;
+}
+
+}  // namespace teller

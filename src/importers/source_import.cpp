@@ -1,0 +1,34 @@
+#include "importers/source_import.h"
+
+namespace teller {
+
+Error unknown_trace_error(const std::string& why) {
+  return {ErrorCode::kCorrupt, "not a trace that teller knows: " + why,
+          "it reads PyTorch profiler (Kineto) JSON, plain or gzip, and Nsight Systems SQLite "
+          "exports"};
+}
+
+Error with_source(Error error, const SourceRequest& request) {
+  if (error.message.find(request.path) == std::string::npos) {
+    error.message = "importing " + request.path + ": " + error.message;
+  }
+  return error;
+}
+
+Error truncated_error(const SourceRequest& request, const std::string& reason,
+                      std::uint64_t whole_events) {
+  return {ErrorCode::kCorrupt,
+          "importing " + request.path + ": " + reason + "; " + std::to_string(whole_events) +
+              " whole events could be kept",
+          "--allow-truncated keeps them"};
+}
+
+Error interrupted_error(const SourceRequest& request) {
+  return {ErrorCode::kInterrupted, "importing " + request.path + ": stopped on request", ""};
+}
+
+std::string meta_text(const nlohmann::ordered_json& meta) {
+  return meta.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace teller

@@ -1,0 +1,118 @@
+// What reconstruct counts: where each record went, and what it found. The names are those of
+// reconstruct.json.
+#pragma once
+
+#include <cstdint>
+
+namespace teller {
+
+// Where the records of one source went. Every record is in exactly one bucket.
+struct RecordBalance {
+  std::uint64_t records_in = 0;
+  std::uint64_t nodes = 0;     // used by nodes; a push and its pop are two records of one node
+  std::uint64_t links = 0;     // flows, synchronisation records, ranges projected on devices, rows
+  std::uint64_t metadata = 0;  // the profiler's windows and its own overhead
+  std::uint64_t samples = 0;   // counters
+  std::uint64_t log_lines = 0;
+  std::uint64_t duplicates = 0;
+  std::uint64_t malformed = 0;  // ends without a begin, step records that are no JSON
+  std::uint64_t unknown = 0;    // kinds and versions that this teller does not know
+
+  std::uint64_t sum() const {
+    return nodes + links + metadata + samples + log_lines + duplicates + malformed + unknown;
+  }
+};
+
+template <typename Balance, typename Visit>
+void visit_balance(Balance& b, Visit&& visit) {
+  visit("records_in", b.records_in);
+  visit("nodes", b.nodes);
+  visit("links", b.links);
+  visit("metadata", b.metadata);
+  visit("samples", b.samples);
+  visit("log_lines", b.log_lines);
+  visit("duplicates", b.duplicates);
+  visit("malformed", b.malformed);
+  visit("unknown", b.unknown);
+}
+
+struct ReconstructCounters {
+  std::uint64_t pops_without_push = 0;
+  std::uint64_t ends_without_start = 0;
+  std::uint64_t open_items = 0;        // never ended: they end at the capture's end
+  std::uint64_t overlaps_clipped = 0;  // ranges that did not nest, cut at their parent's end
+  std::uint64_t async_ranges_loose =
+      0;  // start/end or open ranges that outlast what is around them
+  std::uint64_t negative_durations = 0;  // ends before its begin: taken as an instant
+  std::uint64_t times_clamped = 0;       // times too large for the run's clock
+  std::uint64_t clocks_unknown = 0;      // sources whose clock says nothing about Unix time
+
+  std::uint64_t device_activities = 0;
+  std::uint64_t bound_by_correlation = 0;
+  std::uint64_t bound_by_external_id = 0;
+  std::uint64_t before_window = 0;   // their call lies before the capture's first call
+  std::uint64_t without_call = 0;    // no call, and none explained by the window
+  std::uint64_t graph_launches = 0;  // launches of graphs that own device activities
+  std::uint64_t calls = 0;
+  std::uint64_t calls_in_ranges = 0;
+  std::uint64_t calls_by_external_id = 0;
+  std::uint64_t ranges = 0;
+  std::uint64_t ranges_in_steps = 0;
+  std::uint64_t calls_in_steps = 0;
+  std::uint64_t device_in_steps = 0;
+  std::uint64_t worker_ranges_in_steps = 0;   // ranges of worker threads hung under a step
+  std::uint64_t worker_ranges_ambiguous = 0;  // lie in several steps at once
+
+  std::uint64_t step_records = 0;
+  std::uint64_t step_records_unreadable = 0;
+  std::uint64_t step_records_newer = 0;
+  std::uint64_t step_records_outside = 0;  // no step around them: their rows are left out
+  std::uint64_t row_entries_malformed = 0;
+
+  std::uint64_t log_lines_malformed = 0;  // lines of logs.jsonl that are no JSON object
+  std::uint64_t logs_by_request = 0;
+  std::uint64_t logs_in_flight = 0;
+  std::uint64_t logs_nearest = 0;
+  std::uint64_t logs_unaligned = 0;
+};
+
+template <typename Counters, typename Visit>
+void visit_counters(Counters& c, Visit&& visit) {
+#define TELLER_COUNTER(name) visit(#name, c.name)
+  TELLER_COUNTER(pops_without_push);
+  TELLER_COUNTER(ends_without_start);
+  TELLER_COUNTER(open_items);
+  TELLER_COUNTER(overlaps_clipped);
+  TELLER_COUNTER(async_ranges_loose);
+  TELLER_COUNTER(negative_durations);
+  TELLER_COUNTER(times_clamped);
+  TELLER_COUNTER(clocks_unknown);
+  TELLER_COUNTER(device_activities);
+  TELLER_COUNTER(bound_by_correlation);
+  TELLER_COUNTER(bound_by_external_id);
+  TELLER_COUNTER(before_window);
+  TELLER_COUNTER(without_call);
+  TELLER_COUNTER(graph_launches);
+  TELLER_COUNTER(calls);
+  TELLER_COUNTER(calls_in_ranges);
+  TELLER_COUNTER(calls_by_external_id);
+  TELLER_COUNTER(ranges);
+  TELLER_COUNTER(ranges_in_steps);
+  TELLER_COUNTER(calls_in_steps);
+  TELLER_COUNTER(device_in_steps);
+  TELLER_COUNTER(worker_ranges_in_steps);
+  TELLER_COUNTER(worker_ranges_ambiguous);
+  TELLER_COUNTER(step_records);
+  TELLER_COUNTER(step_records_unreadable);
+  TELLER_COUNTER(step_records_newer);
+  TELLER_COUNTER(step_records_outside);
+  TELLER_COUNTER(row_entries_malformed);
+  TELLER_COUNTER(log_lines_malformed);
+  TELLER_COUNTER(logs_by_request);
+  TELLER_COUNTER(logs_in_flight);
+  TELLER_COUNTER(logs_nearest);
+  TELLER_COUNTER(logs_unaligned);
+#undef TELLER_COUNTER
+}
+
+}  // namespace teller

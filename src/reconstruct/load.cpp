@@ -1,0 +1,145 @@
+// Opens the sources of a run and lays out their tracks and threads.
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
+
+#include "reconstruct/passes.h"
+
+namespace teller {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// More sources than a node's column can number.
+constexpr std::size_t kMaxSources = 0xffff;
+
+std::string text_of(const Json& meta, const char* key) {
+  const auto found = meta.find(key);
+  return found != meta.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::int64_t number_of(const Json& meta, const char* key, std::int64_t otherwise) {
+  const auto found = meta.find(key);
+  return found != meta.end() && found->is_number_integer() ? found->get<std::int64_t>() : otherwise;
+}
+
+void find_known_strings(Source& source) {
+  for (StringId id = 1; id < source.file.string_count(); ++id) {
+    const std::string_view text = source.file.string(id);
+    if (text == kTellerDomain) source.teller_domain = id;
+    if (text == kCategoryStep) source.step_category = id;
+    if (text == kCategoryBackEnd) source.back_end_category = id;
+    if (text == kCategoryRecord) source.record_category = id;
+    if (text == "NCCL") source.nccl_domain = id;
+    if (text == "fwdbwd") source.forward_backward = id;
+  }
+}
+
+// Names of threads that META holds because the file named them behind their events.
+using ThreadNames = std::map<std::pair<std::string, std::string>, std::string>;
+ThreadNames thread_names(const Json& meta) {
+  ThreadNames names;
+  const auto list = meta.find("thread_names");
+  if (list == meta.end() || !list->is_array()) return names;
+  for (const Json& entry : *list) {
+    if (!entry.is_object()) continue;
+    names[{text_of(entry, "pid"), text_of(entry, "tid")}] = text_of(entry, "name");
+  }
+  return names;
+}
+
+std::string track_label(const EventFile& file, const TrackRecord& track, const ThreadNames& names) {
+  const std::string device(file.string(track.device_label));
+  const std::string stream(file.string(track.stream_label));
+  if (track.kind == static_cast<std::uint32_t>(TrackKind::kDeviceStream)) {
+    const bool named = stream.compare(0, 7, "stream ") == 0;
+    return "device " + device + (named ? " " : " stream ") + stream;
+  }
+  if (track.name != 0) return std::string(file.string(track.name));
+  const auto found = names.find({std::to_string(track.pid), std::to_string(track.tid)});
+  if (found != names.end()) return found->second;
+  return device.empty() ? stream : device + " " + stream;
+}
+
+class Loader {
+ public:
+  explicit Loader(Workspace& work) : work_(work) {}
+
+  void add(EventFile file) {
+    const Json meta = Json::parse(file.meta_json(), nullptr, false);
+    Source source;
+    source.dialect = text_of(meta, "dialect");
+    source.pid = number_of(meta, "pid", -1);
+    source.name = text_of(meta, "source");
+    if (source.name.empty() || source.dialect == "capture") {
+      source.name = "pid " + std::to_string(source.pid);
+    }
+    source.file = std::move(file);
+    source.names.resize(source.file.string_count());
+    find_known_strings(source);
+    const auto index = static_cast<std::uint16_t>(work_.sources.size());
+    source.first_track = static_cast<std::uint32_t>(work_.thread_of_track.size());
+    work_.chains.sources.name.push_back(work_.chains.strings.intern(source.name));
+    add_tracks(source, index, thread_names(meta));
+    work_.sources.push_back(std::move(source));
+  }
+
+ private:
+  void add_tracks(const Source& source, std::uint16_t index, const ThreadNames& names) {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> threads;
+    // A file without tracks still has events on the empty track 0.
+    const std::size_t count = std::max<std::size_t>(source.file.track_count(), 1);
+    for (TrackId id = 0; id < count; ++id) {
+      const TrackRecord& track = source.file.track(id);
+      add_track(track, index, track_label(source.file, track, names));
+      const bool host = track.kind == static_cast<std::uint32_t>(TrackKind::kHostThread);
+      const auto next = static_cast<std::uint32_t>(work_.threads.size());
+      const std::uint32_t thread =
+          host ? threads.emplace(std::make_pair(track.pid, track.tid), next).first->second : next;
+      if (thread == next) {
+        Thread added;
+        added.source = index;
+        added.pid = track.pid;
+        added.tid = track.tid;
+        added.host = host;
+        work_.threads.push_back(added);
+      }
+      work_.thread_of_track.push_back(thread);
+    }
+  }
+
+  void add_track(const TrackRecord& track, std::uint16_t source, const std::string& label) {
+    auto& tracks = work_.chains.tracks;
+    tracks.kind.push_back(track.kind);
+    tracks.source.push_back(source);
+    tracks.pid.push_back(track.pid);
+    tracks.tid.push_back(track.tid);
+    tracks.device.push_back(track.device);
+    tracks.stream.push_back(track.stream);
+    tracks.label.push_back(work_.chains.strings.intern(label));
+  }
+
+  Workspace& work_;
+};
+
+}  // namespace
+
+Status load_sources(const RunFolder& run, Workspace& work) {
+  TELLER_TRY(const auto files, run.require_artifact("events"));
+  if (files.size() > kMaxSources) {
+    return Error{ErrorCode::kUnsupported,
+                 "reconstructing run " + run.path() + ": it has " + std::to_string(files.size()) +
+                     " event files, this teller handles " + std::to_string(kMaxSources),
+                 "import fewer files into one run"};
+  }
+  Loader loader(work);
+  for (const std::string& relative : files) {
+    TELLER_TRY(EventFile file, EventFile::open(run.file(relative)));
+    loader.add(std::move(file));
+  }
+  return {};
+}
+
+}  // namespace teller

@@ -1,0 +1,132 @@
+// Makes one tree of all ranges, calls and marks of a thread, by containment.
+#include <algorithm>
+
+#include "reconstruct/passes.h"
+
+namespace teller {
+
+namespace {
+
+// Sorts the host items by thread: threads' `first` and `count`, and work.order.
+void group_by_thread(Workspace& work) {
+  const auto on_thread = [&](const Item& item) { return item.kind != ItemKind::kDevice; };
+  for (const Item& item : work.items) {
+    if (on_thread(item)) ++work.threads[work.thread_of_track[item.track]].count;
+  }
+  std::uint32_t total = 0;
+  for (Thread& thread : work.threads) {
+    thread.first = total;
+    total += thread.count;
+    thread.count = 0;
+  }
+  work.order.resize(total);
+  for (std::uint32_t index = 0; index < work.items.size(); ++index) {
+    const Item& item = work.items[index];
+    if (!on_thread(item)) continue;
+    Thread& thread = work.threads[work.thread_of_track[item.track]];
+    work.order[thread.first + thread.count++] = index;
+  }
+}
+
+// Walks the items of one thread in tree order with the stack of what is around them.
+class Nester {
+ public:
+  explicit Nester(Workspace& work) : work_(work), items_(work.items) {}
+
+  void nest(const Thread& thread) {
+    const auto begin = work_.order.begin() + thread.first;
+    const auto end = begin + thread.count;
+    const TreeOrder before{items_};
+    if (!std::is_sorted(begin, end, before)) std::sort(begin, end, before);
+    around_.clear();
+    for (auto at = begin; at != end; ++at) place(*at);
+  }
+
+ private:
+  void place(std::uint32_t index) {
+    Item& item = items_[index];
+    const bool instant = item.kind == ItemKind::kMark || item.kind == ItemKind::kRecord;
+    leave_ended(item, instant);
+    if (is_duplicate(item)) {
+      drop(item);
+      return;
+    }
+    // What may outlast its surroundings closes them for itself only: it stays a leaf, unclipped.
+    const bool loose = item.kind == ItemKind::kAsyncRange || (item.flags & kNodeOpen) != 0;
+    if (!loose) leave_overlapped(item);
+    bool leaf = instant;
+    if (!around_.empty()) {
+      const Item& parent = items_[around_.back()];
+      item.parent = around_.back();
+      const bool call = parent.kind == ItemKind::kCall;
+      item.marks |= parent.marks & (kInCall | kInRange);
+      item.marks |= call ? kInCall : kInRange;
+      if (item.end_ns > parent.end_ns) {
+        leaf = leaf || loose;
+        outlasts(item, parent.end_ns, loose);
+      }
+    }
+    if (!leaf) around_.push_back(index);
+  }
+
+  // An instant at the very end of a range still belongs to it.
+  void leave_ended(const Item& item, bool instant) {
+    while (!around_.empty()) {
+      const std::int64_t end = items_[around_.back()].end_ns;
+      if (instant ? end >= item.begin_ns : end > item.begin_ns) return;
+      around_.pop_back();
+    }
+  }
+
+  // A range that need not nest can't hold what outlasts it.
+  void leave_overlapped(const Item& item) {
+    while (!around_.empty()) {
+      const Item& top = items_[around_.back()];
+      if (top.kind != ItemKind::kAsyncRange || item.end_ns <= top.end_ns) return;
+      around_.pop_back();
+    }
+  }
+
+  void outlasts(Item& item, std::int64_t parent_end, bool loose) {
+    if (loose) {
+      ++work_.counters.async_ranges_loose;
+      return;
+    }
+    item.end_ns = parent_end;
+    item.flags |= kNodeRepaired;
+    ++work_.counters.overlaps_clipped;
+  }
+
+  // The same call twice: a thread can't make two calls of one correlation id in the same interval.
+  bool is_duplicate(const Item& item) const {
+    if (item.kind != ItemKind::kCall || around_.empty()) return false;
+    const Item& top = items_[around_.back()];
+    return top.kind == ItemKind::kCall && top.begin_ns == item.begin_ns &&
+           top.end_ns == item.end_ns && top.event->name == item.event->name &&
+           (item.event->flags & kFlagHasCorrelation) != 0 &&
+           top.event->correlation == item.event->correlation &&
+           top.event->flags == item.event->flags;
+  }
+
+  void drop(Item& item) {
+    item.marks |= kDropped;
+    RecordBalance& balance = work_.sources[item.source].balance;
+    --balance.nodes;
+    ++balance.duplicates;
+    --work_.counters.calls;
+  }
+
+  Workspace& work_;
+  std::vector<Item>& items_;
+  std::vector<std::uint32_t> around_;  // innermost last
+};
+
+}  // namespace
+
+void nest_items(Workspace& work) {
+  group_by_thread(work);
+  Nester nester(work);
+  for (const Thread& thread : work.threads) nester.nest(thread);
+}
+
+}  // namespace teller

@@ -1,0 +1,57 @@
+// The passes of reconstruct, in the order in which they run. Each works on the Workspace and leaves
+// it ready for the next. Private to reconstruct/ and its tests.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reconstruct/workspace.h"
+#include "run_folder/run_folder.h"
+#include "teller/result.h"
+
+namespace teller {
+
+// load.cpp: opens the event files of the run; fills sources, tracks and threads.
+Status load_sources(const RunFolder& run, Workspace& work);
+// clock.cpp: sets every source's shift to the run's clock (that of the manifest, else that of the
+// first source which states one).
+void align_clocks(const RunFolder& run, Workspace& work);
+// names.cpp: what the name of an item tells, worked out on first use.
+const NameFacts& name_facts(Workspace& work, std::uint16_t source, StringId name);
+// ranges.cpp: turns records into items, pairs ends with begins, counts every record once, and ends
+// what is open at the last sign of life of its source.
+void collect_items(Workspace& work);
+// nesting.cpp: makes one tree of the ranges, calls and marks of each thread, by containment.
+void nest_items(Workspace& work);
+// binding.cpp: hangs device activities under their calls, and what lacks a place under the operator
+// with the same External id.
+void bind_items(Workspace& work);
+
+// steps.cpp: chooses the roots of steps, attaches worker threads, sorts steps by time; step s has
+// root step_roots[s].
+struct StepRoots {
+  std::vector<std::uint32_t> items;      // root of step s, an item
+  std::vector<std::uint32_t> schedules;  // schedule item of step s; the root where there is none
+};
+StepRoots find_steps(Workspace& work);
+// rows.cpp: reads the step records, adds a row item per request and fills chains.steps' facts and
+// chains.rows (whose `node` is an item until write_nodes()).
+void add_rows(Workspace& work, StepRoots& steps);
+// emit.cpp: writes the trees as nodes in preorder and fills what steps know from their nodes. Fails
+// if an item was lost on the way, which would be a defect of teller.
+Status write_nodes(Workspace& work, const StepRoots& steps);
+// requests.cpp: fills chains.requests from nodes and rows.
+void fill_requests(Workspace& work);
+// requests.cpp: a sign of a request at `time_ns` (log lines come after fill_requests).
+void see_request(Workspace& work, std::uint32_t request, std::int64_t time_ns);
+
+// logs.cpp: reads logs.jsonl, and aligns its lines to requests and steps.
+struct LogOptions {
+  std::int64_t window_ns = 0;  // how far a line may lie from the nearest step
+};
+Status align_logs(const RunFolder& run, const LogOptions& options, Workspace& work,
+                  RecordBalance& balance);
+
+}  // namespace teller

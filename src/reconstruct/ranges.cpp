@@ -1,0 +1,273 @@
+// Turns records into items: pairs ends with begins, and counts every record in exactly one bucket.
+#include <algorithm>
+#include <unordered_map>
+
+#include "reconstruct/passes.h"
+
+namespace teller {
+
+namespace {
+
+// Times beyond this (73 years on a monotonic clock) are damage; clamped, so that differences and
+// sums of two times always fit.
+constexpr std::int64_t kTimeLimit = std::int64_t{1} << 61;
+
+class Collector {
+ public:
+  Collector(Workspace& work, std::uint16_t index)
+      : work_(work), source_(work.sources[index]), index_(index) {}
+
+  void run() {
+    for (const auto block : source_.file.blocks()) {
+      for (const EventRecord& event : block) add(event);
+    }
+  }
+
+ private:
+  void add(const EventRecord& event) {
+    ++source_.balance.records_in;
+    const std::int64_t begin = run_time(event.begin_ns);
+    see(begin);
+    switch (static_cast<EventKind>(event.kind)) {
+      case EventKind::kRange:
+        return add_range(event, begin, run_end(event, begin), ItemKind::kRange);
+      case EventKind::kRangePush:
+        stack(event).push_back(next_item());
+        return add_range(event, begin, kOpenNs, ItemKind::kRange);
+      case EventKind::kRangePop:
+        return pop(event, begin);
+      case EventKind::kRangeStart:
+        started_[event.correlation] = next_item();
+        return add_range(event, begin, kOpenNs, ItemKind::kAsyncRange);
+      case EventKind::kRangeEnd:
+        return end_range(event, begin);
+      case EventKind::kMark:
+        return add_mark(event, begin);
+      case EventKind::kStepRecord:
+        ++source_.balance.links;
+        return add_item(event, begin, begin, ItemKind::kRecord, Layer::kStep);
+      case EventKind::kApiCall:
+        return add_call(event, begin);
+      case EventKind::kKernel:
+      case EventKind::kMemcpy:
+      case EventKind::kMemset:
+        return add_device(event, begin);
+      default:
+        return count_other(event);
+    }
+  }
+
+  // Records that are no nodes. Synchronisation records and projected ranges repeat what calls and
+  // host ranges say; they are kept as links.
+  void count_other(const EventRecord& event) {
+    switch (static_cast<EventKind>(event.kind)) {
+      case EventKind::kSync:
+      case EventKind::kDeviceRange:
+        see(run_end(event, run_time(event.begin_ns)));
+        ++source_.balance.links;
+        return;
+      case EventKind::kFlowEnd:
+        note_flow_end(event);
+        [[fallthrough]];
+      case EventKind::kFlowStart:
+        ++source_.balance.links;
+        return;
+      case EventKind::kOverhead:
+      case EventKind::kWindow:
+        ++source_.balance.metadata;
+        return;
+      case EventKind::kCounter:
+        ++source_.balance.samples;
+        return;
+      default:
+        ++source_.balance.unknown;
+    }
+  }
+
+  std::int64_t run_time(std::int64_t time_ns) {
+    std::int64_t shifted = 0;
+    const bool overflow = __builtin_add_overflow(time_ns, source_.shift_ns, &shifted);
+    if (!overflow && shifted >= -kTimeLimit && shifted <= kTimeLimit) return shifted;
+    ++work_.counters.times_clamped;
+    return time_ns < 0 ? -kTimeLimit : kTimeLimit;
+  }
+
+  // End of a complete record on the run's clock; kOpenNs stays.
+  std::int64_t run_end(const EventRecord& event, std::int64_t begin) {
+    if (event.end_ns == kOpenNs) return kOpenNs;
+    const std::int64_t end = run_time(event.end_ns);
+    if (end >= begin) {
+      see(end);
+      return end;
+    }
+    ++work_.counters.negative_durations;
+    return begin;
+  }
+
+  void see(std::int64_t time_ns) {
+    if (time_ns != kOpenNs) source_.last_ns = std::max(source_.last_ns, time_ns);
+  }
+
+  std::uint32_t next_item() const { return static_cast<std::uint32_t>(work_.items.size()); }
+  std::uint32_t track_of(const EventRecord& event) const {
+    const std::size_t count = source_.file.track_count();
+    return source_.first_track + (event.track < count ? event.track : 0);
+  }
+  Thread& thread_of(const EventRecord& event) {
+    return work_.threads[work_.thread_of_track[track_of(event)]];
+  }
+
+  void add_item(const EventRecord& event, std::int64_t begin, std::int64_t end, ItemKind kind,
+                Layer layer) {
+    Item item;
+    item.event = &event;
+    item.begin_ns = begin;
+    item.end_ns = end;
+    item.track = track_of(event);
+    item.source = index_;
+    item.kind = kind;
+    item.layer = layer;
+    if ((event.flags & kFlagRepaired) != 0) item.flags |= kNodeRepaired;
+    if (event.end_ns < event.begin_ns) item.flags |= kNodeRepaired;
+    work_.items.push_back(item);
+  }
+
+  void add_range(const EventRecord& event, std::int64_t begin, std::int64_t end, ItemKind kind) {
+    const NameFacts& facts = name_facts(work_, index_, event.name);
+    ++source_.balance.nodes;
+    add_item(event, begin, end, kind, range_layer(event, facts));
+    Item& item = work_.items.back();
+    const bool python = (event.flags & kFlagPython) != 0;
+    const bool nccl = event.domain != 0 && event.domain == source_.nccl_domain;
+    if ((facts.collective && !python) || nccl) item.flags |= kNodeCollective;
+    if (item.layer == Layer::kStep || (facts.annotation && !python)) item.marks |= kStepRange;
+    if (item.layer == Layer::kBackEnd) thread_of(event).worker = true;
+  }
+
+  bool in_teller_domain(const EventRecord& event) const {
+    return event.domain != 0 && event.domain == source_.teller_domain;
+  }
+
+  Layer range_layer(const EventRecord& event, const NameFacts& facts) const {
+    if (in_teller_domain(event) && event.category != 0) {
+      if (event.category == source_.step_category) return Layer::kStep;
+      return event.category == source_.back_end_category ? Layer::kBackEnd : Layer::kFrontEnd;
+    }
+    if ((event.flags & kFlagPython) != 0) return Layer::kFrontEnd;
+    if ((event.flags & kFlagOperator) != 0 || facts.operator_name) return Layer::kBackEnd;
+    return event.domain != 0 && event.domain == source_.nccl_domain ? Layer::kBackEnd
+                                                                    : Layer::kFrontEnd;
+  }
+
+  std::vector<std::uint32_t>& stack(const EventRecord& event) {
+    const std::uint64_t thread = work_.thread_of_track[track_of(event)];
+    const std::uint64_t key = thread << 32 | event.domain;
+    if (last_stack_ == nullptr || key != last_key_) {
+      last_stack_ = &stacks_[key];  // stays valid: unordered_map never moves its elements
+      last_key_ = key;
+    }
+    return *last_stack_;
+  }
+
+  void pop(const EventRecord& event, std::int64_t end) {
+    std::vector<std::uint32_t>& open = stack(event);
+    if (open.empty()) {
+      ++work_.counters.pops_without_push;
+      ++source_.balance.malformed;
+      return;
+    }
+    close(open.back(), end);
+    open.pop_back();
+  }
+
+  void end_range(const EventRecord& event, std::int64_t end) {
+    const auto found = started_.find(event.correlation);
+    if (found == started_.end()) {
+      ++work_.counters.ends_without_start;
+      ++source_.balance.malformed;
+      return;
+    }
+    close(found->second, end);
+    started_.erase(found);
+  }
+
+  void close(std::uint32_t index, std::int64_t end) {
+    Item& item = work_.items[index];
+    ++source_.balance.nodes;
+    if (end < item.begin_ns) {
+      ++work_.counters.negative_durations;
+      item.flags |= kNodeRepaired;
+    }
+    item.end_ns = std::max(end, item.begin_ns);
+  }
+
+  void add_mark(const EventRecord& event, std::int64_t begin) {
+    if (in_teller_domain(event) && event.category != 0 &&
+        event.category == source_.record_category) {
+      ++source_.balance.links;
+      return add_item(event, begin, begin, ItemKind::kRecord, Layer::kStep);
+    }
+    const NameFacts& facts = name_facts(work_, index_, event.name);
+    ++source_.balance.nodes;
+    add_item(event, begin, begin, ItemKind::kMark, range_layer(event, facts));
+    work_.items.back().flags |= kNodeMark;
+  }
+
+  void add_call(const EventRecord& event, std::int64_t begin) {
+    ++source_.balance.nodes;
+    ++work_.counters.calls;
+    add_item(event, begin, run_end(event, begin), ItemKind::kCall, Layer::kRuntime);
+    if ((event.flags & kFlagFailed) != 0) work_.items.back().flags |= kNodeFailed;
+    if (name_facts(work_, index_, event.name).collective) {
+      work_.items.back().flags |= kNodeCollective;
+    }
+  }
+
+  void add_device(const EventRecord& event, std::int64_t begin) {
+    ++source_.balance.nodes;
+    ++work_.counters.device_activities;
+    add_item(event, begin, run_end(event, begin), ItemKind::kDevice, Layer::kKernel);
+    Item& item = work_.items.back();
+    if ((event.flags & kFlagGraph) != 0) item.flags |= kNodeGraph;
+    if (name_facts(work_, index_, event.name).collective) item.flags |= kNodeCollective;
+  }
+
+  // A thread that ends a forward-backward flow runs the backward pass for the thread that began it.
+  void note_flow_end(const EventRecord& event) {
+    if (event.category != 0 && event.category == source_.forward_backward) {
+      thread_of(event).worker = true;
+    }
+  }
+
+  Workspace& work_;
+  Source& source_;
+  std::uint16_t index_;
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> stacks_;  // by thread and domain
+  std::unordered_map<std::uint64_t, std::uint32_t> started_;  // open start/end ranges, by id
+  std::vector<std::uint32_t>* last_stack_ = nullptr;
+  std::uint64_t last_key_ = 0;
+};
+
+// What never ended lasts until the last sign of life of its source.
+void close_open_items(Workspace& work) {
+  for (Item& item : work.items) {
+    if (item.end_ns != kOpenNs) continue;
+    item.end_ns = std::max(item.begin_ns, work.sources[item.source].last_ns);
+    item.flags |= kNodeOpen;
+    ++work.counters.open_items;
+  }
+}
+
+}  // namespace
+
+void collect_items(Workspace& work) {
+  std::uint64_t events = 0;
+  for (const Source& source : work.sources) events += source.file.event_count();
+  work.items.reserve(events);
+  for (std::size_t index = 0; index < work.sources.size(); ++index) {
+    Collector(work, static_cast<std::uint16_t>(index)).run();
+  }
+  close_open_items(work);
+}
+
+}  // namespace teller

@@ -1,0 +1,47 @@
+#include "reconstruct/reconstruct.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "reconstruct/passes.h"
+#include "reconstruct/summary.h"
+
+namespace teller {
+
+namespace {
+
+Status publish(RunFolder& run, const ReconstructOptions& options, std::uint64_t nodes) {
+  nlohmann::ordered_json shaping;
+  shaping["log_window_ns"] = options.log_window_ns;
+  TELLER_CHECK_OK(run.publish({"chains",
+                               {"chains.tcol", "reconstruct.json"},
+                               "reconstruct",
+                               nodes,
+                               {"events", "logs"},
+                               shaping.dump()}));
+  return run.save();
+}
+
+}  // namespace
+
+Result<ReconstructSummary> reconstruct(RunFolder& run, const ReconstructOptions& options) {
+  Workspace work;
+  TELLER_CHECK_OK(load_sources(run, work));
+  align_clocks(run, work);
+  collect_items(work);
+  nest_items(work);
+  bind_items(work);
+  StepRoots steps = find_steps(work);
+  add_rows(work, steps);
+  TELLER_CHECK_OK(write_nodes(work, steps));
+  fill_requests(work);
+  RecordBalance logs;
+  TELLER_CHECK_OK(align_logs(run, {options.log_window_ns}, work, logs));
+  TELLER_TRY(ReconstructSummary summary, summarise(run, work, logs));
+  TELLER_CHECK_OK(work.chains.write(run.file("chains.tcol")));
+  TELLER_CHECK_OK(write_file_atomic(run.file("reconstruct.json"), summary.json));
+  TELLER_CHECK_OK(publish(run, options, work.chains.nodes.parent.size()));
+  return summary;
+}
+
+}  // namespace teller

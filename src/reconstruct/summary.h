@@ -1,0 +1,14 @@
+// Says what reconstruct made of a run. Private to reconstruct/.
+#pragma once
+
+#include "reconstruct/reconstruct.h"
+#include "reconstruct/workspace.h"
+
+namespace teller {
+
+// Balance, counters, coverage and notes of a finished reconstruction. Fails if the balance of a
+// source does not add up, which would be a defect of teller.
+Result<ReconstructSummary> summarise(const RunFolder& run, const Workspace& work,
+                                     const RecordBalance& logs);
+
+}  // namespace teller

@@ -1,0 +1,133 @@
+// What reconstruct works on: the sources of a run, the items that may become nodes, and counters.
+// Private to reconstruct/ and its tests.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/interner.h"
+#include "reconstruct/counters.h"
+#include "run_folder/chains.h"
+#include "run_folder/event_file.h"
+#include "teller/event.h"
+
+namespace teller {
+
+// What an item is, as far as its place in a tree depends on it.
+enum class ItemKind : std::uint8_t {
+  kRange,       // nests on its thread
+  kAsyncRange,  // start/end range: may end on another thread, so it need not nest
+  kCall,        // API call
+  kDevice,      // device activity
+  kMark,        // instant
+  kRecord,      // step record: placed like a mark, becomes rows and no node
+  kRow,         // row made from a record; `event` is the record
+};
+
+// Bits of Item::marks: what passes learnt about an item.
+enum ItemMark : std::uint8_t {
+  kInCall = 1u << 0,     // an API call stands above it on its thread
+  kStepRoot = 1u << 1,   // root of a step's tree, whatever stands above it on its thread
+  kDropped = 1u << 2,    // becomes no node: a duplicate or a record
+  kStepRange = 1u << 3,  // may be a step: teller's STEP category or an engine's annotation
+  kInRange = 1u << 4,    // a range stands above it on its thread
+};
+
+// One interval or instant that may become a node. Index in Workspace::items = order of the sources
+// and of their records.
+struct Item {
+  const EventRecord* event = nullptr;  // in the source's memory map
+  std::int64_t begin_ns = 0;           // run's clock
+  std::int64_t end_ns = 0;             // kOpenNs until close_open_items()
+  std::uint32_t parent = kNoIndex;     // item
+  std::uint32_t track = 0;             // index into chains' tracks
+  std::uint16_t source = 0;
+  std::uint16_t flags = 0;  // NodeFlag
+  ItemKind kind = ItemKind::kRange;
+  Layer layer = Layer::kFrontEnd;
+  std::uint8_t marks = 0;      // ItemMark
+  std::uint8_t row_phase = 0;  // kRow: RowPhase
+};
+
+// What a name tells, worked out once per string of a source.
+struct NameFacts {
+  std::uint32_t name = 0;            // string of the chains
+  std::uint32_t family = 0;          // string of the chains
+  std::uint32_t request = kNoIndex;  // request that the name ends in
+  bool known = false;
+  bool collective = false;
+  bool operator_name = false;  // an operator that says so only by its name (emit_nvtx)
+  bool annotation = false;     // an engine's annotation of a step
+  bool graph_launch = false;   // a call that launches a graph
+};
+
+struct Source {
+  EventFile file;
+  std::string name;     // the input's file name, or "pid N"
+  std::string dialect;  // "capture", "kineto", "nsys"
+  std::int64_t pid = -1;
+  std::int64_t shift_ns = 0;  // run's clock = time in the file + shift_ns
+  std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();  // last sign of life
+  std::uint32_t first_track = 0;                                    // its tracks in chains.tracks
+  StringId teller_domain = 0;  // ids of strings with a meaning; 0 where the file lacks them
+  StringId step_category = 0;
+  StringId back_end_category = 0;
+  StringId record_category = 0;
+  StringId nccl_domain = 0;
+  StringId forward_backward = 0;
+  std::vector<NameFacts> names;  // by StringId
+  RecordBalance balance;
+};
+
+// A place where host ranges nest: a thread of a source (several tracks may name the same one).
+struct Thread {
+  std::uint16_t source = 0;
+  std::int64_t pid = 0;
+  std::int64_t tid = 0;
+  bool host = false;        // a thread; else a row of a viewer
+  bool worker = false;      // runs operators for others: has operators, or ends fwd-bwd flows
+  bool has_step = false;    // a step's root lies on it
+  std::uint32_t first = 0;  // its items: order[first, first + count), parents before children
+  std::uint32_t count = 0;
+};
+
+struct Workspace {
+  std::vector<Source> sources;
+  std::vector<Thread> threads;
+  std::vector<std::uint32_t> thread_of_track;  // by index into chains' tracks
+  std::vector<Item> items;
+  std::vector<std::uint32_t> order;    // host items by thread, in tree order
+  std::vector<std::uint32_t> devices;  // device items, by begin
+  std::vector<std::uint32_t> step_of;  // by item: step index, kNoIndex outside any step
+  Interner request_ids;                // request = id - 1
+  ChainsBuilder chains;
+  ReconstructCounters counters;
+
+  // Number of the request with this id, added if it is new; kNoIndex for "".
+  std::uint32_t request(std::string_view id) {
+    return id.empty() ? kNoIndex : request_ids.intern(id) - 1;
+  }
+  const EventRecord& event(const Item& item) const { return *item.event; }
+  std::string_view name_of(const Item& item) const {
+    return sources[item.source].file.string(item.event->name);
+  }
+};
+
+// True if `a` stands before `b` among siblings and on a thread: earlier, then longer, then ranges
+// before the calls in them, then in file order.
+struct TreeOrder {
+  const std::vector<Item>& items;
+  bool operator()(std::uint32_t a, std::uint32_t b) const {
+    const Item& left = items[a];
+    const Item& right = items[b];
+    if (left.begin_ns != right.begin_ns) return left.begin_ns < right.begin_ns;
+    if (left.end_ns != right.end_ns) return left.end_ns > right.end_ns;
+    if (left.layer != right.layer) return left.layer < right.layer;
+    return a < b;
+  }
+};
+
+}  // namespace teller

@@ -1,0 +1,299 @@
+"""The Python hooks: what they wrap, and that the program does not notice."""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from trace_support import PYTHON, balanced, events, lines, needs_target, sources, trace
+
+sys.path.insert(0, str(ROOT / "python_hooks"))
+from teller_hooks.expressions import Refused, compile_expression  # noqa: E402
+
+pytestmark = needs_target
+
+MODULE = '''
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+class Request:
+    def __init__(self, rid, tokens): self.rid, self.tokens = rid, tokens
+
+class Base:
+    def inherited(self): return type(self).__name__
+
+class Engine(Base):
+    queue = [("w-1", 0)]
+    def step(self, batch, limit=8):
+        self.schedule(batch)
+        return [r.rid for r in batch]
+    def schedule(self, batch):
+        return {r.rid: r.tokens for r in batch}
+    def serve(self, request, *, flag=False): return request.rid
+    @staticmethod
+    def static(x): return x * 2
+    @classmethod
+    def make(cls): return cls()
+    async def answer(self, n):
+        await asyncio.sleep(0.01)
+        return n
+    def tokens(self, n):
+        got = []
+        for i in range(n):
+            got.append((yield i))
+        return got
+    async def stream(self, n):
+        try:
+            for i in range(n):
+                yield i
+        except KeyError:
+            yield "thrown"
+    def fail(self): raise LookupError("from the program")
+    @property
+    def size(self): return 3
+
+def function(a, b=2):
+    """Adds."""
+    return a + b
+
+CONSTANT = 5
+'''
+
+TARGETS = [
+    {"module": "engine_under_test", "object": "Engine.step", "layer": "STEP", "range": "engine step"},
+    {"module": "engine_under_test", "object": "Engine.schedule", "layer": "STEP", "range": "schedule", "role": "schedule",
+     "record": {"engine": "'demo'", "step": "len(args.batch)",
+                "req": "[(r.rid, 'decode', r.tokens > 1, result[r.rid], 0) for r in args[0]]",
+                "wait": "self.queue", "broken": "result.missing", "kv": "(self.queue[0][1], 64)"}},
+    {"module": "engine_under_test", "object": "Engine.serve", "layer": "BE", "range": "serve", "request": "args.request.rid",
+     "when": "not args.flag"},
+    {"module": "engine_under_test", "object": "Engine.static", "range": "static"},
+    {"module": "engine_under_test", "object": "Engine.make", "range": "make"},
+    {"module": "engine_under_test", "object": "Engine.inherited", "range": "inherited"},
+    {"module": "engine_under_test", "object": "Engine.answer", "range": "answer"},
+    {"module": "engine_under_test", "object": "Engine.tokens", "range": "tokens"},
+    {"module": "engine_under_test", "object": "Engine.stream", "range": "stream"},
+    {"module": "engine_under_test", "object": "Engine.fail", "range": "fail"},
+    {"module": "engine_under_test", "object": "function"},
+    {"module": "engine_under_test", "object": "Engine.absent"},
+    {"module": "engine_under_test", "object": "Engine.size"},
+    {"module": "engine_under_test", "object": "CONSTANT"},
+    {"module": "engine_under_test", "object": "Engine.step", "request": "__import__('os')"},
+    {"module": "never_imported_module", "object": "f"},
+]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with the module and its hook file."""
+    (tmp_path / "engine_under_test.py").write_text(MODULE)
+    (tmp_path / "hooks.json").write_text(
+        json.dumps({"format": "teller.hooks", "version": 1, "stack": "demo", "targets": TARGETS}))
+    return tmp_path
+
+
+def run(project: Path, code: str, *options: object, **popen: object) -> tuple:
+    """(traced, plain) runs of `code` with the module on its path."""
+    script = project / "main.py"
+    script.write_text("import engine_under_test as m\n" + code)
+    options = options or ("--hooks", project / "hooks.json")
+    traced = trace(project / "run", PYTHON, script, options=("-q", *options), cwd=project, **popen)
+    plain = subprocess.run([PYTHON, script], cwd=project, capture_output=True)
+    assert (traced.returncode, traced.stdout) == (plain.returncode, plain.stdout), traced.stderr
+    return traced, plain
+
+
+def hook_counts(project: Path) -> dict:
+    """What the hooks said last."""
+    return sources(project / "run")[0]["hooks"]
+
+
+def test_every_kind_of_function(project: Path) -> None:
+    run(project, """
+import asyncio
+e = m.Engine.make()
+batch = [m.Request("r-1", 3), m.Request("r-2", 1)]
+print(e.step(batch), m.Engine.static(4), e.inherited(), m.function(1), list(e.tokens(2)), e.size)
+print(e.serve(m.Request("req 7", 1)), e.serve(m.Request("x", 1), flag=True))
+async def main():
+    return await asyncio.gather(e.answer(1), e.answer(2)), [i async for i in e.stream(2)]
+print(asyncio.run(main()))
+""")
+    pushes = [(e["name"], e["category"]) for e in events(project / "run", "push")]
+    assert pushes == [("make", "FE"), ("engine step", "STEP"), ("schedule", "STEP"), ("static", "FE"), ("inherited", "FE"),
+                      ("engine_under_test.py: function", "FE"), ("serve request=req_7", "BE")]
+    starts = [e["name"] for e in events(project / "run", "start")]
+    assert starts == ["tokens", "answer", "answer", "stream"]
+    ends = {e["correlation"] for e in events(project / "run", "stop")}
+    assert {e["correlation"] for e in events(project / "run", "start")} == ends
+    assert all(e["domain"] == "teller" for e in events(project / "run"))
+    balanced(project / "run")
+
+
+def test_the_steps_record_is_a_mark_inside_the_step(project: Path) -> None:
+    run(project, "m.Engine().step([m.Request('a', 3), m.Request(7, 1)])")
+    kinds = [(e["record"], e.get("name")) for e in events(project / "run")]
+    assert kinds == [("push", "engine step"), ("push", "schedule"), ("step_record", None), ("pop", None), ("pop", None)]
+    record = events(project / "run", "step_record")[0]["attrs"]
+    record = json.loads(record) if isinstance(record, str) else record
+    assert record == {"v": 1, "engine": "demo", "step": 2, "req": [["a", "decode", 1, 3, 0], ["7", "decode", 0, 1, 0]],
+                      "wait": [["w-1", 0]], "kv": [0, 64]}
+
+
+def test_what_cannot_be_wrapped_is_counted(project: Path) -> None:
+    run(project, "m.Engine().schedule([])")
+    counts = hook_counts(project)
+    assert counts["missing"] == 1 and counts["failed"] == 2 and counts["invalid"] == 1
+    assert counts["installed"] == 11 and counts["record_errors"] == 1
+    assert any("Engine.absent" in line for line in counts["details"])
+
+
+def test_generators_and_async_generators_pass_everything_on(project: Path) -> None:
+    run(project, """
+import asyncio
+e = m.Engine()
+g = e.tokens(2)
+print(next(g), g.send("sent"))
+try:
+    g.send("last")
+except StopIteration as stop:
+    print(stop.value)
+g = e.tokens(5); next(g); g.close()
+async def main():
+    s = e.stream(3)
+    print(await s.__anext__(), await s.athrow(KeyError()))
+    s = e.stream(3)
+    await s.__anext__()
+    await s.aclose()
+    task = asyncio.ensure_future(e.answer(1))
+    await asyncio.sleep(0)
+    task.cancel()
+    try:
+        await task
+    except asyncio.CancelledError:
+        print("cancelled")
+asyncio.run(main())
+""")
+    assert len(events(project / "run", "start")) == len(events(project / "run", "stop")) == 5
+
+
+def test_exceptions_pass_unchanged(project: Path) -> None:
+    traced, plain = run(project, """
+import traceback
+try:
+    m.Engine().fail()
+except LookupError as error:
+    print(repr(error), error.__cause__, error.__context__)
+m.Engine().fail()
+""")
+    assert traced.stderr.splitlines()[-1] == plain.stderr.splitlines()[-1]
+    balanced(project / "run")
+
+
+def test_functions_look_as_before(project: Path) -> None:
+    run(project, """
+import inspect, pickle
+e = m.Engine()
+print(inspect.signature(m.function), m.function.__doc__, m.function.__name__, m.function.__module__)
+print(inspect.iscoroutinefunction(m.Engine.answer), inspect.isgeneratorfunction(m.Engine.tokens),
+      inspect.isasyncgenfunction(m.Engine.stream), isinstance(m.Engine.__dict__["static"], staticmethod))
+print(pickle.loads(pickle.dumps(m.function))(1, 1), pickle.loads(pickle.dumps(e.step))([]))
+print(type(m.__loader__).__name__, type(m.__spec__.loader).__name__, m.__file__.endswith("engine_under_test.py"))
+import sys, importlib.util
+print([p for p in sys.path if "hook" in p], importlib.util.find_spec("json").name)
+print("sitecustomize" in sys.modules or True)
+""")
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_multiprocessing_is_followed(project: Path, method: str) -> None:
+    run(project, f"""
+import multiprocessing
+if __name__ == "__main__":
+    with multiprocessing.get_context("{method}").Pool(2) as pool:
+        print(pool.map(m.function, range(20)))
+""")
+    pushes = [e for e in events(project / "run", "push") if e["name"].endswith("function")]
+    assert len(pushes) == 20
+    assert all(p["pid"] in {q["pid"] for q in lines(project / "run", "processes.jsonl")} for p in pushes)
+
+
+def test_the_users_own_sitecustomize_still_runs(project: Path) -> None:
+    (project / "site").mkdir()
+    (project / "site/sitecustomize.py").write_text("import sys; sys.own_site = __name__, __file__.split('/')[-2]\n")
+    environment = {**os.environ, "PYTHONPATH": str(project / "site")}
+    code = "import sys, sitecustomize; print(sys.own_site, sitecustomize.__file__.split('/')[-2])"
+    plain = subprocess.run([PYTHON, "-c", code], env=environment, capture_output=True)
+    traced = trace(project / "run", PYTHON, "-c", code, env=environment)
+    assert traced.stdout == plain.stdout == b"('sitecustomize', 'site') site\n"
+    (project / "site/sitecustomize.py").write_text("raise RuntimeError('mine')\n")
+    plain = subprocess.run([PYTHON, "-c", "print(1)"], env=environment, capture_output=True)
+    traced = trace(project / "run2", PYTHON, "-c", "print(1)", env=environment, options=("-q",))
+    assert (traced.stdout, traced.stderr) == (plain.stdout, plain.stderr)
+    assert b"mine" in traced.stderr
+
+
+def test_without_hooks_and_in_isolated_mode_nothing_is_wrapped(project: Path) -> None:
+    run(project, "m.function(1)", "--no-hooks")
+    assert not list((project / "run/events").iterdir())
+    code = "import sys; sys.path.insert(0, '.'); import engine_under_test as m; print(m.function(1))"
+    done = trace(project / "run2", PYTHON, "-I", "-c", code, options=("--hooks", project / "hooks.json"), cwd=project)
+    assert done.stdout == b"3\n"
+    assert not list((project / "run2/events").iterdir())
+
+
+def test_a_module_run_as_main_is_counted(project: Path) -> None:
+    done = trace(project / "run", PYTHON, "-m", "engine_under_test", options=("--hooks", project / "hooks.json"),
+                 cwd=project)
+    assert done.returncode == 0
+    counts = hook_counts(project)
+    assert counts["as_main"] > 0 and counts["installed"] == 0
+
+
+def test_the_counts_are_there_even_if_the_program_is_killed(project: Path) -> None:
+    script = project / "main.py"
+    script.write_text("import engine_under_test as m, os\nm.function(1)\nos.kill(os.getpid(), 9)\n")
+    done = trace(project / "run", PYTHON, script, options=("--hooks", project / "hooks.json"), cwd=project)
+    assert done.returncode == -9
+    assert hook_counts(project)["installed"] == 11
+    assert [e["name"] for e in events(project / "run", "push")] == ["engine_under_test.py: function"]
+
+
+def test_hooks_work_beside_another_nvtx_tool(project: Path) -> None:
+    run(project, "print(m.function(1))", env={**os.environ, "NVTX_INJECTION64_PATH": "/none/tool.so"})
+
+
+def test_built_in_target_files_are_valid() -> None:
+    for path in (ROOT / "python_hooks/targets").glob("*.json"):
+        data = json.loads(path.read_text())
+        assert data["format"] == "teller.hooks" and data["version"] == 1 and data["stack"]
+        for target in data["targets"]:
+            for text in [*target.get("record", {}).values(), *(target[k] for k in ("request", "when") if k in target)]:
+                compile_expression(text)
+
+
+@pytest.mark.parametrize("text", [
+    "__import__('os')", "self.__class__", "open('x')", "(lambda: 1)()", "getattr(self, '__class__')",
+    "getattr(self, args.name)", "self.run()", "[x for x in __builtins__]", "unknown", "f'{self}'", "x := 1",
+    "self.items.clear()", "len := print", "eval('1')", "{**self}", "[*self]", "self.x; self.y", "1) or (2", "",
+])
+def test_expressions_outside_the_subset_are_refused(text: str) -> None:
+    with pytest.raises((Refused, SyntaxError)):
+        compile_expression(text)
+
+
+def test_expressions_of_the_subset_are_evaluated() -> None:
+    class Thing:
+        size = 3
+        table = {"a": 1, "b": 2}
+
+    cases = {"self.size + 1": 4, "[k for k in sorted(self.table.keys()) if self.table[k] > 1]": ["b"],
+             "{k: v * self.size for k, v in self.table.items()}": {"a": 3, "b": 6}, "self.table.get('z', 0)": 0,
+             "'yes' if result is None else 'no'": "yes", "sum(v for v in self.table.values())": 3,
+             "(len(args), -self.size % 2, not self.size)": (2, 1, False), "args[1:]": [8]}
+    for text, expected in cases.items():
+        assert compile_expression(text)(Thing(), [7, 8], None) == expected, text

@@ -1,0 +1,409 @@
+"""Drives `teller import` with small traces made here."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import tev
+from conftest import as_nobody, expect_one_line, needs_root, run_teller, teller_binary
+
+def run_import(*args) -> subprocess.CompletedProcess:
+    """Runs an import that must succeed."""
+    done = run_teller("import", *args)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def fails(code: int, part: str, *args) -> None:
+    """Runs an import that must fail with one line that holds `part`, and leave nothing."""
+    out = Path(args[args.index("-o") + 1])
+    before = sorted(out.parent.iterdir()) if out.parent.is_dir() else []
+    done = run_teller("import", *args)
+    expect_one_line(done, code, says=part)
+    assert done.stdout == ""
+    assert (sorted(out.parent.iterdir()) if out.parent.is_dir() else []) == before
+
+
+def event(**fields) -> dict:
+    return {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 10, "tid": 10, "ts": 100.5, "dur": 2.25,
+            "args": {"External id": 7}, **fields}
+
+
+def import_text(tmp_path: Path, text: str | bytes, *options) -> tev.EventFile:
+    source = tmp_path / "trace"  # no ending: the dialect is found by content
+    source.write_bytes(text.encode() if isinstance(text, str) else text)
+    run_import(source, "-o", tmp_path / "run", "--overwrite", *options)
+    return tev.read_tev(tmp_path / "run" / "events" / "0.trace.tev")
+
+
+def import_events(tmp_path: Path, *events, **top) -> tev.EventFile:
+    return import_text(tmp_path, json.dumps({**top, "traceEvents": list(events)}))
+
+
+def balanced(counts: dict) -> bool:
+    buckets = ("events", "metadata", "flows", "duplicates", "malformed")
+    return counts["records"] == sum(counts[b] for b in buckets) + sum(counts["unknown"].values())
+
+
+# --- what events become -----------------------------------------------------------------------------------------
+
+def test_kinds_flags_and_fields(tmp_path):
+    file = import_events(
+        tmp_path,
+        event(args={"External id": 7, "Input Dims": [[2, 3], []], "Ev Idx": 1}),
+        event(cat="python_function", name="a.py(1): f", args={"Python id": 3}),
+        event(cat="user_annotation", name="ProfilerStep#1"),
+        event(cat="cuda_runtime", name="cudaLaunchKernel", args={"cbid": 211, "correlation": 0, "External id": 7}),
+        event(cat="cuda_driver", name="cuLaunchKernel", args={"correlation": 5}),
+        event(cat="kernel", name="k", pid=1, tid=7, args={"device": 1, "stream": 7, "context": 2, "correlation": 5,
+                                                          "graph id": 9, "graph node id": 4, "External id": 8,
+                                                          "grid": [1, 2, 3]}),
+        event(cat="gpu_memcpy", name="Memcpy", pid=0, tid=7, args={"bytes": 4096, "correlation": 6}),
+        event(cat="gpu_user_annotation", name="ProfilerStep#1", pid=1, tid=7, args={}),
+        event(cat="cuda_sync", name="Stream Sync", pid=0, tid=7, args={"stream": 7, "device": 0}),
+        event(cat="Trace", name="PyTorch Profiler (0)", pid="Spans", tid="PyTorch Profiler"),
+        {"ph": "B", "name": "open", "pid": 1, "tid": 2, "ts": 1}, {"ph": "E", "pid": 1, "tid": 2, "ts": 2},
+        {"ph": "i", "s": "t", "name": "[memory]", "pid": 10, "tid": 10, "ts": 3, "args": {"Bytes": -16}},
+        {"ph": "C", "name": "util", "pid": 1, "tid": 2, "ts": 4, "args": {"GPU": 37.5}},
+        {"ph": "s", "id": 5, "pid": 10, "tid": 10, "ts": 5, "cat": "ac2g", "name": "ac2g"},
+        {"ph": "f", "id": 5, "pid": 1, "tid": 7, "ts": 5, "cat": "ac2g", "name": "ac2g", "bp": "e"},
+        {"ph": "M", "name": "thread_name", "pid": 10, "tid": 10, "ts": 0, "args": {"name": "main"}},
+    )
+    kinds = [e.kind for e in file.events]
+    assert kinds == [tev.RANGE, tev.RANGE, tev.RANGE, tev.API, tev.API, tev.KERNEL, tev.MEMCPY, tev.DEVICE_RANGE,
+                     tev.SYNC, tev.WINDOW, tev.PUSH, tev.POP, tev.MARK, tev.COUNTER, tev.FLOW_START, tev.FLOW_END]
+    op, python, note, launch, driver, kernel, copy, shadow, _, window, *_, mark, counter, start, end = file.events
+    assert (op.begin, op.end, op.external, op.flags) == (100500, 102750, 7, tev.HAS_EXTERNAL | tev.OPERATOR)
+    assert op.attrs == {"Input Dims": [[2, 3], []], "Ev Idx": 1}
+    assert python.flags & tev.PYTHON and not note.flags & (tev.PYTHON | tev.OPERATOR)
+    assert launch.flags & tev.HAS_CORRELATION and launch.correlation == 0 and not launch.flags & tev.DRIVER
+    assert driver.flags & tev.DRIVER and driver.correlation == 5
+    assert kernel.flags & tev.GRAPH and kernel.external == 9
+    assert kernel.attrs == {"graph node id": 4, "External id": 8, "grid": [1, 2, 3]}
+    assert (kernel.track.device_label, kernel.track.stream_label, kernel.track.context) == ("1", "7", 2)
+    assert shadow.track == kernel.track == end.track
+    assert copy.value == 4096 and copy.track.device_label == "0"
+    assert window.track.device_label == "Spans" and window.track.kind == 3
+    assert mark.attrs == {"Bytes": -16, "s": "t"} and counter.value == 37 and counter.attrs == {"GPU": 37.5}
+    assert start.correlation == end.correlation == 5 and start.category == "ac2g"
+    assert file.meta["thread_names"] == [{"pid": "10", "tid": "10", "name": "main"}]
+    assert balanced(file.meta["counts"]) and file.meta["counts"]["flows"] == 2
+
+
+def test_dialect_of_2021(tmp_path):
+    file = import_events(
+        tmp_path,
+        event(cat="Operator", tid="10", args={"external id": 3}),
+        event(cat="Kernel", pid=0, tid="stream 7", args={"device": 0, "stream": 7, "correlation": 1}),
+        event(cat="Memset", pid=0, tid="stream 7", args={}),
+        event(cat="Runtime", tid="10", args={"correlation": 1, "external id": 3}),
+        {"ph": "f", "id": 1, "pid": 0, "tid": "stream 7", "ts": 1, "cat": "async", "name": "launch", "bp": "e"},
+    )
+    op, kernel, memset, call, flow = file.events
+    assert op.track.tid == 10 and op.external == 3 and op.flags & tev.HAS_EXTERNAL
+    assert kernel.kind == tev.KERNEL and kernel.track.stream == 7
+    assert memset.track.stream_label in ("7", "stream 7") and call.kind == tev.API
+    assert flow.track.kind == 2
+
+
+def test_header_after_the_events(tmp_path):
+    file = import_text(tmp_path, '{"traceEvents":[' + json.dumps(event()) + '],"distributedInfo":{"rank":3,'
+                       '"world_size":4,"pg_config":[]},"baseTimeNanoseconds":1711964646000000000,'
+                       '"deviceProperties":[{"id":0}],"cupti_version":22}')
+    assert (file.meta["rank"], file.meta["world_size"]) == (3, 4)
+    assert file.meta["clock"] == {"base": "relative", "unix_offset_ns": 1711964646000000000}
+    assert file.meta["producer"] == {"cupti_version": 22} and file.meta["devices"] == [{"id": 0}]
+
+
+@pytest.mark.parametrize("ts,ns", [("1695835573040567", 1695835573040567000), ("4458676388068.751", 4458676388068751),
+                                   ("0.0019", 1), ("1e3", 1000000), ("1.5E-3", 1), ("12345678901234567.891", None),
+                                   ('"7.5"', 7500)])
+def test_times_are_exact(tmp_path, ts, ns):
+    text = '[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":%s,"dur":0}]' % ts
+    if ns is None:
+        fails_source = tmp_path / "trace"
+        fails_source.write_text(text)
+        fails(4, "none of its 1 records", fails_source, "-o", tmp_path / "run")
+    else:
+        assert import_text(tmp_path, text).events[0].begin == ns
+
+
+def test_malformed_events_cost_only_themselves(tmp_path):
+    good = json.dumps(event())
+    bad = ['{"ph":"X","name":"no time"}', json.dumps(event(dur=-1)), json.dumps(event(ts="x")), "17", "null",
+           '{"ph":"X","ts":}', '{"name":"no phase","ts":1}', '{"ph":"X","ts":1,"dur":2,"args":{"a":[1 2]}}']
+    file = import_text(tmp_path, '{"traceEvents":[' + ",\n".join([good, *bad, good]) + "]}")
+    assert len(file.events) == 2
+    assert file.meta["counts"]["malformed"] == len(bad) and balanced(file.meta["counts"])
+
+
+def test_lost_brace_and_swallowed_quote(tmp_path):
+    good = json.dumps(event())
+    lost = '{"ph": "X", "cat": "cpu_op", "name": "x", "ts": 1, "dur": 1, "args": {"a": 1}'
+    swallowed = '{"ph": "X", "cat": "cpu_op", "name": "C:\\dir\\", "ts": 1, "dur": 1}'
+    for bad in (lost, swallowed):
+        file = import_text(tmp_path, '{"traceEvents":[' + ",\n  ".join([good, bad, good, good]) + "]}")
+        assert len(file.events) == 3, bad
+        assert file.meta["counts"]["malformed"] == 1 and balanced(file.meta["counts"])
+
+
+def test_unwritable_text_is_mended(tmp_path):
+    raw = (b'[{"ph":"X","cat":"cpu_op","name":"C:\\Users\\x\nline","pid":1,"tid":1,"ts":1,"dur":1},'
+           b'{"ph":"X","cat":"cpu_op","name":"cut \xe6\x97","pid":1,"tid":1,"ts":2,"dur":1},'
+           b'{"ph":"X","cat":"gpu_memcpy","name":"m","pid":1,"tid":1,"ts":3,"dur":0,"args":{"bw":inf,"x":nan,"p":"\\q"}}]')
+    file = import_text(tmp_path, raw)
+    assert [e.name for e in file.events] == ["C:\\Users\\x\nline", "cut �", "m"]
+    assert file.events[2].attrs == {"bw": "inf", "x": "nan", "p": "\\q"}
+    assert all(e.flags & tev.REPAIRED for e in file.events) and file.meta["counts"]["repaired"] == 3
+
+
+def test_unknown_is_kept_and_counted(tmp_path):
+    file = import_events(tmp_path, event(cat="quantum_op"), {"ph": "O", "name": "o", "pid": 1, "tid": 1, "ts": 1})
+    assert [e.kind for e in file.events] == [tev.UNKNOWN, tev.UNKNOWN]
+    assert file.meta["counts"]["unknown"] == {"quantum_op": 1, "ph:O": 1} and balanced(file.meta["counts"])
+
+
+def test_open_event_has_no_end(tmp_path):
+    unfinished = event()
+    del unfinished["dur"]
+    assert import_events(tmp_path, unfinished).events[0].end == tev.OPEN_NS
+
+
+def test_bare_array_bom_and_empty(tmp_path):
+    assert len(import_text(tmp_path, "\ufeff [" + json.dumps(event()) + ",]").events) == 1
+    assert import_text(tmp_path, '{"traceEvents": []}').events == []
+
+
+def test_gzip_members(tmp_path):
+    text = json.dumps({"traceEvents": [event(), event()]}).encode()
+    assert len(import_text(tmp_path, gzip.compress(text[:50]) + gzip.compress(text[50:])).events) == 2
+    assert len(import_text(tmp_path, gzip.compress(text) + b"\0" * 512).events) == 2
+
+
+# --- one clear line ---------------------------------------------------------------------------------------------
+
+def test_errors(tmp_path):
+    out = ("-o", tmp_path / "run")
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "text").write_text("hello")
+    (tmp_path / "other.json").write_text('{"a": 1}')
+    (tmp_path / "numbers.json").write_text("[1, 2]")
+    (tmp_path / "png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0" * 100)
+    (tmp_path / "good.json").write_text(json.dumps([event()]))
+    (tmp_path / "same.json").write_text(json.dumps([event()]))
+    fails(3, "No such file", tmp_path / "missing", *out)
+    fails(2, "it is a folder", tmp_path, *out)
+    fails(4, "it is empty", tmp_path / "empty", *out)
+    for name in ("text", "other.json", "numbers.json", "png"):
+        fails(4, "not a trace that teller knows", tmp_path / name, *out)
+    fails(2, "it holds the same as", tmp_path / "good.json", tmp_path / "same.json", *out)
+    fails(3, "No such file", tmp_path / "good.json", "--log", tmp_path / "none.log", *out)
+    fails(2, "a file of that name", tmp_path / "good.json", "-o", tmp_path / "text")
+    run_import(tmp_path / "good.json", *out)
+    fails(2, "--overwrite", tmp_path / "good.json", *out)
+    run_import(tmp_path / "good.json", *out, "--overwrite")
+    fails(4, "not a trace", tmp_path / "text", *out, "--overwrite")
+    assert (tmp_path / "run" / "manifest.json").is_file(), "a failed import took the old run away"
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("precious")
+    fails(2, "not a teller run", tmp_path / "good.json", "-o", tmp_path / "mine", "--overwrite")
+
+
+@needs_root
+def test_permissions(open_tmp):
+    source = open_tmp / "trace.json"
+    source.write_text(json.dumps([event()]))
+    expect_one_line(as_nobody("import", source, "-o", open_tmp / "run"), 3, says=f"{open_tmp / 'run'}: Permission")
+    source.chmod(0o600)
+    expect_one_line(as_nobody("import", source, "-o", "/tmp/teller-never"), 3, says="Permission denied")
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_truncated(tmp_path, packed):
+    text = json.dumps({"traceEvents": [event(ts=i) for i in range(2000)]}).encode()
+    source = tmp_path / "cut"
+    source.write_bytes(gzip.compress(text)[:-3000] if packed else text[: len(text) // 2])
+    fails(4, "--allow-truncated", source, "-o", tmp_path / "run")
+    done = run_import(source, "-o", tmp_path / "run", "--allow-truncated")
+    assert "warning" in done.stderr
+    file = tev.read_tev(tmp_path / "run" / "events" / "0.cut.tev")
+    assert file.meta["counts"]["truncated"] is True and 0 < len(file.events) < 2000
+    assert [e.begin for e in file.events] == [1000 * i for i in range(len(file.events))]
+
+
+def test_every_cut_is_an_answer(tmp_path):
+    text = json.dumps({"schemaVersion": 1, "traceEvents": [event(), event(name='q"\\')], "distributedInfo": {"rank": 0}})
+    source = tmp_path / "cut"
+    for size in range(1, len(text)):
+        source.write_text(text[:size])
+        done = run_teller("import", source, "-o", tmp_path / "run", "--overwrite")
+        assert done.returncode == 4, (size, done.stderr)
+
+
+# --- Nsight Systems ---------------------------------------------------------------------------------------------
+
+def nsys_file(path: Path) -> Path:
+    db = sqlite3.connect(path)
+    gtid = (1 << 48) | (4211 << 24) | 4212
+    gpid = gtid & ~0xFFFFFF
+    db.executescript("""
+      CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);
+      CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs INTEGER, systemClockNs INTEGER);
+      CREATE TABLE ThreadNames(nameId INTEGER, globalTid INTEGER);
+      CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, eventClass, globalTid, correlationId, nameId, returnValue);
+      CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, contextId, streamId, correlationId, globalPid,
+        demangledName, shortName, mangledName, gridX, gridY, gridZ, blockX, blockY, blockZ, graphNodeId, graphId);
+      CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, end, deviceId, contextId, streamId, correlationId, globalPid,
+        bytes, copyKind, srcKind, dstKind);
+      CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT(timestamp, deviceId, contextId, streamId, correlationId, globalPid,
+        eventId, eventSyncId);
+      CREATE TABLE CUPTI_ACTIVITY_KIND_NOVELTY(start, end, deviceId, streamId, wonder);
+      CREATE TABLE NVTX_EVENTS(start, end, eventType, rangeId, category, text, globalTid, endGlobalTid, textId,
+        domainId, uint64Value, jsonText);
+      CREATE TABLE SCHED_EVENTS(start, cpu);
+      CREATE TABLE ProcessStreams(globalPid, filenameId, contentId);
+      CREATE TABLE DIAGNOSTIC_EVENT(timestamp, timestampType, source, severity, text, globalPid);
+    """)
+    names = {1: "cudaLaunchKernel_v7000", 2: "void gemm<float>(int)", 3: "gemm", 4: "_Z4gemm", 5: "worker",
+             6: "a\nERROR b\n", 7: "/tmp/pid_1_stderr.log", 8: "from StringIds"}
+    db.executemany("INSERT INTO StringIds VALUES(?,?)", names.items())
+    db.execute("INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES(1776781226557295056, 5)")
+    db.execute("INSERT INTO ThreadNames VALUES(5, ?)", (gtid,))
+    db.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(?,?,?,?,?,?,?)",
+                   [(10, 20, 0, gtid, 1, 1, 0), (30, None, 1, gtid, 2, 1, 700), (50, 40, 0, gtid, 3, 1, 0)])
+    db.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(" + ",".join("?" * 18) + ")",
+                   [(15, 25, 0, 1, 7, 1, gpid, 2, 3, 4, 8, 1, 1, 128, 1, 1, None, None),
+                    (26, 30, 0, 1, 7, 2, gpid, 2, 3, 4, 8, 1, 1, 128, 1, 1, 44, 9)])
+    db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(5, 6, 0, 1, 7, 1, ?, 64, 1, 0, 2)", (gpid,))
+    db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES(0, 0, 1, 7, 1, ?, 3, 4)", (gpid,))
+    db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_NOVELTY VALUES(1, 2, 0, 7, 'x')")
+    rows = [(0, None, 75, None, None, "teller", None, 3), (0, None, 33, None, 2, "STEP", None, 3),
+            (0, None, 33, None, 4, "RECORD", None, 3), (0, None, 75, None, None, "NCCL", None, 1),
+            (1, 9, 59, None, 2, "engine step", None, 3), (2, None, 34, None, 4, '{"v":1, "engine":"e","req":[]}', None, 3),
+            (3, None, 59, None, None, None, 8, 1), (4, 8, 60, 77, None, "async", None, 0), (5, 6, 1234, None, None, "?", None, 0)]
+    db.executemany("INSERT INTO NVTX_EVENTS(start,end,eventType,rangeId,category,text,textId,domainId,globalTid) "
+                   f"VALUES(?,?,?,?,?,?,?,?,{gtid})", rows)
+    db.execute("INSERT INTO SCHED_EVENTS VALUES(1, 0)")
+    db.execute("INSERT INTO ProcessStreams VALUES(?, 7, 6)", (gpid,))
+    db.execute("INSERT INTO DIAGNOSTIC_EVENT VALUES(12, 1, 1, 2, 'careful', ?)", (gpid,))
+    db.commit()
+    db.close()
+    return path
+
+
+def test_nsys(tmp_path):
+    source = nsys_file(tmp_path / "profile")
+    before = hashlib.sha256(source.read_bytes()).hexdigest()
+    run_import(source, "-o", tmp_path / "run")
+    assert hashlib.sha256(source.read_bytes()).hexdigest() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["profile", "run"]
+    file = tev.read_tev(tmp_path / "run" / "events" / "0.profile.tev")
+    by = {}
+    for e in file.events:
+        by.setdefault(e.category, []).append(e)
+    call, failed = by["CUPTI_ACTIVITY_KIND_RUNTIME"]
+    assert call.name == "cudaLaunchKernel_v7000" and (call.track.pid, call.track.tid) == (4211, 4212)
+    assert call.track.name == "worker" and not call.flags & (tev.DRIVER | tev.FAILED)
+    assert failed.end == tev.OPEN_NS and failed.value == 700 and failed.flags & tev.DRIVER and failed.flags & tev.FAILED
+    kernel, node = by["CUPTI_ACTIVITY_KIND_KERNEL"]
+    assert kernel.name == "void gemm<float>(int)" and kernel.track.pid == 4211
+    assert kernel.attrs == {"shortName": "gemm", "grid": [8, 1, 1], "block": [128, 1, 1]}
+    assert node.flags & tev.GRAPH and node.external == 9 and node.attrs["graphNodeId"] == 44
+    (copy,) = by["CUPTI_ACTIVITY_KIND_MEMCPY"]
+    assert copy.name == "Memcpy HtoD (Pageable -> Device)" and copy.value == 64
+    (recorded,) = by["CUPTI_ACTIVITY_KIND_CUDA_EVENT"]
+    assert recorded.begin == 10 and recorded.flags & tev.REPAIRED and recorded.attrs == {"eventId": 3, "eventSyncId": 4}
+    (step,) = by["STEP"]
+    assert step.domain == "teller" and step.kind == tev.RANGE
+    (record,) = by["RECORD"]
+    assert record.kind == tev.STEP_RECORD and record.attrs["engine"] == "e"
+    unfinished, across, _ = by["NVTX_EVENTS"]
+    assert unfinished.name == "from StringIds" and unfinished.domain == "NCCL" and unfinished.end == tev.OPEN_NS
+    assert across.correlation == 77 and across.flags & tev.HAS_CORRELATION
+    counts = file.meta["counts"]
+    assert balanced(counts) and counts["malformed"] == 1 and counts["metadata"] == 4
+    assert counts["unknown"] == {"CUPTI_ACTIVITY_KIND_NOVELTY": 1, "NVTX_EVENTS:1234": 1}
+    assert file.meta["rows"]["NVTX_EVENTS"] == 9 and file.meta["tables_ignored"] == {"SCHED_EVENTS": 1}
+    assert file.meta["clock"]["unix_offset_ns"] == 1776781226557295056
+    logs = [json.loads(line) for line in (tmp_path / "run" / "logs.jsonl").read_text().splitlines()]
+    assert logs == [
+        {"t": 12, "stream": "profile", "pid": 4211, "text": "careful", "level": "warning"},
+        {"t": None, "stream": "stderr", "source": "pid_1_stderr.log", "pid": 4211, "text": "a"},
+        {"t": None, "stream": "stderr", "source": "pid_1_stderr.log", "pid": 4211, "text": "ERROR b"}]
+
+
+def test_nsys_damage(tmp_path):
+    whole = nsys_file(tmp_path / "profile").read_bytes()
+    source = tmp_path / "cut"
+    for size in (15, 50, 100, 4096, len(whole) // 2, len(whole) - 1):
+        source.write_bytes(whole[:size])
+        fails(4, "", source, "-o", tmp_path / "run")
+    source.write_bytes(whole[: len(whole) - 4096])
+    assert run_teller("import", source, "-o", tmp_path / "run", "--allow-truncated").returncode in (0, 4)
+    other = tmp_path / "other"
+    sqlite3.connect(other).execute("CREATE TABLE notes(x)")
+    fails(4, "not a trace that teller knows", other, "-o", tmp_path / "run")
+
+
+# --- runs -------------------------------------------------------------------------------------------------------
+
+def test_same_input_same_bytes(tmp_path):
+    source = tmp_path / "a.json"
+    source.write_text(json.dumps({"traceEvents": [event(ts=i, name=f"n{i}") for i in range(500)]}))
+    log = tmp_path / "serve.log"
+    log.write_bytes(b"INFO up\r\n\nWARNING cut \xff\n")
+    nsys = nsys_file(tmp_path / "b.sqlite")
+    for out in ("one", "deeper/two"):
+        run_import(source, nsys, "--log", log, "-o", tmp_path / out)
+    files = [sorted(p.relative_to(tmp_path / out) for p in (tmp_path / out).rglob("*") if p.is_file())
+             for out in ("one", "deeper/two")]
+    assert files[0] == files[1] and len(files[0]) == 4
+    for name in files[0]:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "deeper/two" / name).read_bytes(), name
+    logs = [json.loads(line) for line in (tmp_path / "one" / "logs.jsonl").read_text().splitlines()]
+    assert logs[-2:] == [{"t": None, "stream": "serve.log", "text": "INFO up"},
+                         {"t": None, "stream": "serve.log", "text": "WARNING cut \ufffd", "raw": 1}]
+    manifest = json.loads((tmp_path / "one" / "manifest.json").read_text())
+    assert manifest["state"] == "sealed"
+    assert manifest["sources"][0]["sha256"] == hashlib.sha256(source.read_bytes()).hexdigest()
+    for artefact in manifest["artifacts"].values():
+        for entry in artefact["files"]:
+            assert hashlib.sha256((tmp_path / "one" / entry["path"]).read_bytes()).hexdigest() == entry["sha256"]
+
+
+def test_json_summary(tmp_path):
+    source = tmp_path / "a.json"
+    source.write_text(json.dumps([event()]))
+    summary = json.loads(run_import(source, "-o", tmp_path / "run", "--json").stdout)
+    assert summary["sources"][0]["counts"]["events"] == 1 and summary["log_lines"] == 0
+
+
+def test_help_has_examples():
+    done = run_teller("import", "--help")
+    assert done.returncode == 0 and "Examples" in done.stdout and "--allow-truncated" in done.stdout
+
+
+def test_interrupt_leaves_nothing(tmp_path):
+    source = tmp_path / "big.json"
+    one = json.dumps(event())
+    with source.open("w") as out:
+        out.write("[" + one)
+        for _ in range(300):
+            out.write(("," + one) * 2000)
+        out.write("]")
+    process = subprocess.Popen([teller_binary(), "import", source, "-o", tmp_path / "run"], stderr=subprocess.PIPE, text=True)
+    deadline = time.time() + 10
+    while time.time() < deadline and not any(tmp_path.glob("run.importing-*/events/*")):
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130, stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["big.json"]

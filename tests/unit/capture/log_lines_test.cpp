@@ -1,0 +1,55 @@
+#include "capture/log_lines.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <vector>
+
+namespace teller::capture {
+namespace {
+
+// Feeds `bytes` in pieces of `piece` bytes; texts of the lines that come out.
+std::vector<std::string> texts(const std::string& bytes, std::size_t piece) {
+  LogLines lines("stdout", 1);
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size(); i += piece) lines.add(1, bytes.substr(i, piece), out);
+  lines.finish(out);
+  std::vector<std::string> found;
+  std::istringstream stream(out);
+  for (std::string line; std::getline(stream, line);) {
+    found.push_back(nlohmann::json::parse(line).at("text"));
+  }
+  return found;
+}
+
+TEST(LogLines, CutsAlikeHoweverTheBytesArrive) {
+  const std::string bytes = "one\ntwo\r\n\n10%\r20%\rend\nlast";
+  const std::vector<std::string> expected{"one", "two", "", "10%", "20%", "end", "last"};
+  for (std::size_t piece = 1; piece <= bytes.size(); ++piece) {
+    EXPECT_EQ(texts(bytes, piece), expected) << piece;
+  }
+}
+
+TEST(LogLines, LongLinesAreCutBetweenCharacters) {
+  std::string bytes;
+  while (bytes.size() < 3 * kMaxLineBytes) bytes += "\xe4\xb8\xad";
+  std::string joined;
+  for (const std::string& text : texts(bytes, 1000)) joined += text;
+  EXPECT_EQ(joined, bytes);
+}
+
+TEST(JsonString, ReplacesWhatIsNotUtf8AndSaysSo) {
+  std::string out;
+  EXPECT_TRUE(append_json_string(out, "a\"\\\t\x01 \xc3\xa9 \xf0\x9f\x98\x80"));
+  EXPECT_EQ(nlohmann::json::parse(out), "a\"\\\t\x01 \xc3\xa9 \xf0\x9f\x98\x80");
+  for (const char* bad :
+       {"\xff", "\xc3", "\xe2\x82", "\xed\xa0\x80", "\xc0\xaf", "\xf5\x80\x80\x80", "\x80"}) {
+    out.clear();
+    EXPECT_FALSE(append_json_string(out, bad)) << bad;
+    EXPECT_TRUE(nlohmann::json::accept(out)) << out;
+  }
+}
+
+}  // namespace
+}  // namespace teller::capture

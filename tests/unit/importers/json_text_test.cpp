@@ -1,0 +1,78 @@
+#include "importers/json_text.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+namespace teller {
+namespace {
+
+TEST(AppendCompact, DropsBlanksOutsideOfStringsOnly) {
+  std::string out;
+  EXPECT_EQ(append_compact(" { \"a b\" : [ 1 ,\n -2.5e+3, \"x  y\" ] , \"c\":null } ", out),
+            CopyResult::kClean);
+  EXPECT_EQ(out, R"({"a b":[1,-2.5e+3,"x  y"],"c":null})");
+}
+
+TEST(AppendCompact, MendsTokensThatAreNoJson) {
+  std::string out;
+  EXPECT_EQ(append_compact("[nan, -inf, 01, 1., True]", out), CopyResult::kMended);
+  EXPECT_EQ(out, R"(["nan","-inf","01","1.","True"])");
+}
+
+TEST(AppendCompact, RefusesBrokenStructure) {
+  for (const char* text : {"", "[1 2]", "[1,]", "[,1]", "{\"a\"}", "{\"a\":}", "{1:2}", "[}", "1 2",
+                           "]", "{\"a\":1,}", "[", "\"a\" \"b\""}) {
+    std::string out;
+    EXPECT_EQ(append_compact(text, out), CopyResult::kMalformed) << text;
+  }
+  std::string out;
+  EXPECT_EQ(append_compact(std::string(100, '[') + std::string(100, ']'), out),
+            CopyResult::kMalformed);
+  EXPECT_EQ(append_compact(R"("C:\Users")", out), CopyResult::kNeedsRepair);
+  EXPECT_EQ(append_compact(R"("\ud800")", out), CopyResult::kNeedsRepair);
+}
+
+TEST(AppendUnescaped, ReadsEveryEscape) {
+  std::string out;
+  EXPECT_TRUE(append_unescaped(R"(\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00)", out));
+  EXPECT_EQ(out, "\"\\/\b\f\n\r\té😀");
+}
+
+// Whatever bytes come: the result is a JSON string, and text that was fine is untouched.
+TEST(RepairJson, AlwaysGivesValidStrings) {
+  std::mt19937 random(3);
+  const std::string parts[] = {"a",    "\\",   "\\n", "\\u12", "\\ud800", "\n",
+                               "\xE6", "\x97", "é",   "\\\\",  "\x01",    "\xF0\x9F"};
+  for (int i = 0; i < 20000; ++i) {
+    std::string text = "\"";
+    for (unsigned n = random() % 8; n > 0; --n) text += parts[random() % std::size(parts)];
+    text += "\"";
+    const std::string mended = repair_json(text);
+    const bool fine = nlohmann::json::accept(text);
+    if (fine) {
+      EXPECT_EQ(mended, text);
+    }
+    // A backslash before the closing quote takes it away; then the quotes no longer pair.
+    if (mended.size() >= 2 && string_body(mended) && mended[mended.size() - 2] != '\\') {
+      EXPECT_TRUE(nlohmann::json::accept(mended)) << text << " -> " << mended;
+    }
+  }
+}
+
+TEST(AppendValidUtf8, ReplacesLikeOtherReaders) {
+  const auto valid = [](std::string_view text) {
+    std::string out;
+    append_valid_utf8(text, out);
+    return out;
+  };
+  EXPECT_EQ(valid("é😀"), "é😀");
+  EXPECT_EQ(valid("a\xE6\x97"), "a\uFFFD");
+  EXPECT_EQ(valid("\xF0\x9F\x98z"), "\uFFFDz");
+  EXPECT_EQ(valid("\xC0\x80\xFF"), "\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(valid("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");
+}
+
+}  // namespace
+}  // namespace teller

@@ -1,0 +1,100 @@
+// Ranges, marks and calls of a thread form one tree by containment.
+#include "run_builder.h"
+
+namespace teller {
+namespace {
+
+TEST(Nesting, PushAndPopPairPerThreadAndDomain) {
+  RunBuilder run;
+  run.push("outer", 10, "a").push("inner", 20, "b").pop(30, "b").pop(40, "a");
+  run.thread(1, 2).push("elsewhere", 15, "a").pop(35, "a");
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.parent("inner"), "outer");
+  EXPECT_EQ(rebuilt.parent("outer"), "outside pid 1");
+  EXPECT_EQ(rebuilt.parent("elsewhere"), "outside pid 1");
+  EXPECT_EQ(rebuilt.chains.nodes.end_ns[rebuilt.node("inner")], 30);
+  EXPECT_EQ(rebuilt.records("records_in"), 6u);
+  EXPECT_EQ(rebuilt.records("nodes"), 6u);
+}
+
+TEST(Nesting, OpenRangesEndWithTheCapture) {
+  RunBuilder run;
+  run.push("stuck", 10).call("cudaStreamSynchronize", 20, kOpenNs, 1).range("last", 12, 15);
+  run.thread(1, 2).range("later", 90, 100);
+  const Rebuilt rebuilt(run);
+  EXPECT_TRUE(rebuilt.has("stuck", kNodeOpen));
+  EXPECT_TRUE(rebuilt.has("cudaStreamSynchronize", kNodeOpen));
+  EXPECT_EQ(rebuilt.parent("cudaStreamSynchronize"), "stuck");
+  EXPECT_EQ(rebuilt.parent("last"), "stuck");
+  EXPECT_EQ(rebuilt.chains.nodes.end_ns[rebuilt.node("stuck")], 100);
+  EXPECT_EQ(rebuilt.counter("open_items"), 2u);
+}
+
+TEST(Nesting, EndsWithoutBeginAreCounted) {
+  RunBuilder run;
+  run.pop(5).range("a", 10, 20);
+  EventRecord end = run.make(EventKind::kRangeEnd, "", 30, 30);
+  end.correlation = 99;
+  run.add(end);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.counter("pops_without_push"), 1u);
+  EXPECT_EQ(rebuilt.counter("ends_without_start"), 1u);
+  EXPECT_EQ(rebuilt.records("malformed"), 2u);
+}
+
+TEST(Nesting, OverlapIsClippedAndSaid) {
+  RunBuilder run;
+  run.range("first", 10, 30).range("second", 20, 40).range("third", 32, 38);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.parent("second"), "first");
+  EXPECT_TRUE(rebuilt.has("second", kNodeRepaired));
+  EXPECT_EQ(rebuilt.chains.nodes.end_ns[rebuilt.node("second")], 30);
+  EXPECT_EQ(rebuilt.parent("third"), "outside pid 1");
+  EXPECT_EQ(rebuilt.counter("overlaps_clipped"), 1u);
+}
+
+TEST(Nesting, EqualIntervalsNestByLayerThenFileOrder) {
+  RunBuilder run;
+  run.call("cudaMalloc", 10, 20, 1).range("op", 10, 20, kFlagOperator).range("frame", 10, 20);
+  run.range("frame2", 10, 20);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.parent("frame2"), "frame");
+  EXPECT_EQ(rebuilt.parent("op"), "frame2");
+  EXPECT_EQ(rebuilt.parent("cudaMalloc"), "op");
+}
+
+TEST(Nesting, StartEndRangesNeedNotNest) {
+  RunBuilder run;
+  EventRecord start = run.make(EventKind::kRangeStart, "transfer", 15, 15);
+  start.correlation = 7;
+  run.range("send", 10, 20).add(start);
+  run.thread(1, 2);
+  EventRecord end = run.make(EventKind::kRangeEnd, "", 60, 60);
+  end.correlation = 7;
+  run.add(end).thread(1, 1).range("next", 25, 30);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.parent("transfer"), "send");
+  EXPECT_EQ(rebuilt.chains.nodes.end_ns[rebuilt.node("transfer")], 60);
+  EXPECT_FALSE(rebuilt.has("transfer", kNodeRepaired));
+  EXPECT_EQ(rebuilt.parent("next"), "outside pid 1");
+  EXPECT_EQ(rebuilt.counter("async_ranges_loose"), 1u);
+}
+
+TEST(Nesting, MarksAreInstantsUnderTheInnermostRange) {
+  RunBuilder run;
+  run.range("a", 10, 30).range("b", 15, 20).add(run.make(EventKind::kMark, "here", 20, 20));
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.parent("here"), "b");
+  EXPECT_TRUE(rebuilt.has("here", kNodeMark));
+}
+
+TEST(Nesting, SiblingsStandInStartOrder) {
+  RunBuilder run;
+  run.range("root", 0, 100).range("c", 50, 60).range("a", 10, 20).range("b", 30, 40);
+  const Rebuilt rebuilt(run);
+  EXPECT_LT(rebuilt.node("a"), rebuilt.node("b"));
+  EXPECT_LT(rebuilt.node("b"), rebuilt.node("c"));
+}
+
+}  // namespace
+}  // namespace teller

@@ -1,0 +1,108 @@
+// Rows and requests from step records.
+#include "run_builder.h"
+
+namespace teller {
+namespace {
+
+// A step [begin, begin + 10) of engine "e" with this record's lists.
+void step(RunBuilder& run, int number, const std::string& lists) {
+  const std::int64_t begin = number * 100;
+  run.step("engine step", begin, begin + 50).step("schedule", begin + 5, begin + 20);
+  run.record(begin + 10,
+             R"({"v":1,"engine":"e","step":)" + std::to_string(number) + "," + lists + "}");
+}
+
+struct Row {
+  std::int64_t computed_fall;
+  std::int64_t since_served;
+};
+Row row(const Rebuilt& rebuilt, std::uint32_t at) {
+  return {rebuilt.chains.rows.computed_fall[at], rebuilt.chains.rows.since_served[at]};
+}
+
+TEST(Rows, HangUnderTheScheduleAndBelongToTheirRequest) {
+  RunBuilder run;
+  step(run, 0,
+       R"("req":[["r1","prefill",1,30,0],["r2","decode",0,10,7]],"wait":[["r3",0]],)"
+       R"("kv":[3,64],"tokens":[40,256],"seqs":[2,8])");
+  const Rebuilt rebuilt(run);
+  const Chains& chains = rebuilt.chains;
+  ASSERT_EQ(chains.row_count(), 3u);
+  EXPECT_EQ(chains.steps.row_count[0], 3u);
+  const std::uint32_t node = chains.rows.node[0];
+  EXPECT_EQ(rebuilt.name(node), "row:prefill");
+  EXPECT_EQ(rebuilt.name(chains.nodes.parent[node]), "schedule");
+  EXPECT_EQ(chains.nodes.flags[node], kNodeRow | kNodeSynthetic);
+  EXPECT_EQ(chains.nodes.begin_ns[node], 10);
+  EXPECT_EQ(chains.nodes.request[node], chains.rows.request[0]);
+  EXPECT_EQ(rebuilt.name(chains.rows.node[2]), "row:waiting");
+  EXPECT_DOUBLE_EQ(chains.rows.share[0], 0.75);
+  EXPECT_EQ(chains.rows.end_ns[0], 50);
+  EXPECT_EQ(chains.steps.tokens[0], 40);
+  EXPECT_EQ(chains.steps.context[0], 7);
+  EXPECT_EQ(chains.steps.kv_free[0], 3);
+  EXPECT_EQ(chains.steps.seq_limit[0], 8);
+  EXPECT_EQ(rebuilt.records("links"), 1u);
+}
+
+TEST(Rows, KnowWhatCameBefore) {
+  RunBuilder run;
+  step(run, 0, R"("req":[["a","prefill",1,10,0]],"wait":[["b",0]])");
+  step(run, 1, R"("req":[["a","decode",0,1,10]],"wait":[["b",0]])");
+  step(run, 2, R"("req":[["b","prefill",1,8,0]],"preempt":[["a",11]],"wait":[["a",0]])");
+  step(run, 3, R"("req":[["b","decode",0,1,8]],"wait":[["a",0]])");
+  step(run, 4, R"("req":[["a","prefill",1,11,0],["b","decode",0,1,9]])");
+  const Rebuilt rebuilt(run);
+  const auto& rows = rebuilt.chains.rows;
+  ASSERT_EQ(rebuilt.chains.row_count(), 10u);
+  EXPECT_EQ(row(rebuilt, 1).since_served, 0);  // b, first seen
+  EXPECT_EQ(row(rebuilt, 3).since_served, 1);  // b waits on
+  EXPECT_EQ(row(rebuilt, 4).since_served, 2);  // b served at last
+  EXPECT_EQ(rows.phase[5], static_cast<std::uint8_t>(RowPhase::kPreempted));
+  EXPECT_EQ(row(rebuilt, 5).since_served, 0);    // a was served in the step before
+  EXPECT_EQ(row(rebuilt, 7).computed_fall, 11);  // a lost its tokens
+  EXPECT_EQ(row(rebuilt, 8).computed_fall, 11);
+  EXPECT_EQ(row(rebuilt, 8).since_served, 2);
+  const auto& requests = rebuilt.chains.requests;
+  ASSERT_EQ(rebuilt.chains.request_count(), 2u);
+  EXPECT_EQ(rebuilt.chains.string(requests.id[0]), "a");
+  EXPECT_EQ(requests.first_scheduled_ns[0], 0);
+  EXPECT_EQ(requests.first_token_ns[0], 50);
+  EXPECT_EQ(requests.last_ns[0], 450);
+  EXPECT_EQ(requests.steps[0], 3u);
+  EXPECT_EQ(requests.waiting_steps[0], 1u);
+  EXPECT_EQ(requests.preemptions[0], 1u);
+  EXPECT_EQ(requests.prefill_tokens[0], 21);
+  EXPECT_EQ(requests.decode_tokens[0], 1);
+  EXPECT_EQ(requests.first_seen_ns[1], 10);
+  EXPECT_EQ(requests.waiting_steps[1], 2u);
+  EXPECT_EQ(requests.first_token_ns[1], 250);
+}
+
+TEST(Rows, ARangeThatNamesARequestOwnsWhatIsBelow) {
+  RunBuilder run;
+  run.step("engine step", 0, 100).range("attention request=r9", 10, 50);
+  run.call("cudaLaunchKernel", 20, 30, 1).kernel("attn", 30, 40, 1).range("mlp", 60, 70);
+  const Rebuilt rebuilt(run);
+  ASSERT_EQ(rebuilt.chains.request_count(), 1u);
+  EXPECT_EQ(rebuilt.chains.nodes.request[rebuilt.node("attn")], 0u);
+  EXPECT_EQ(rebuilt.chains.nodes.request[rebuilt.node("mlp")], kNoIndex);
+  EXPECT_EQ(rebuilt.chains.requests.first_seen_ns[0], 10);
+  EXPECT_EQ(rebuilt.chains.requests.first_scheduled_ns[0], -1);
+}
+
+TEST(Rows, BadAndNewerRecordsAreCounted) {
+  RunBuilder run;
+  run.step("engine step", 0, 100).record(10, "{").record(20, R"({"v":9,"engine":"e","req":[]})");
+  run.record(200, R"({"v":1,"engine":"e","req":[["a","decode",0,1,1]]})");
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.counter("step_records_unreadable"), 1u);
+  EXPECT_EQ(rebuilt.counter("step_records_newer"), 1u);
+  EXPECT_EQ(rebuilt.counter("step_records_outside"), 1u);
+  EXPECT_EQ(rebuilt.records("malformed"), 1u);
+  EXPECT_EQ(rebuilt.records("unknown"), 1u);
+  EXPECT_EQ(rebuilt.chains.row_count(), 0u);
+}
+
+}  // namespace
+}  // namespace teller

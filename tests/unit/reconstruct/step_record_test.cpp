@@ -1,0 +1,52 @@
+#include "reconstruct/step_record.h"
+
+#include <gtest/gtest.h>
+
+namespace teller {
+namespace {
+
+TEST(StepRecord, ReadsTheDocumentedExample) {
+  StepRecord record;
+  ASSERT_EQ(
+      parse_step_record(
+          R"({"v":1,"engine":"demo","step":17,"req":[["req-3","prefill",1,32,0],)"
+          R"(["req-1","decode",0,1,57]],"wait":[["req-4",0],["req-2",0]],"preempt":[["req-2",64]],)"
+          R"("kv":[3,64],"tokens":[33,256],"seqs":[2,8]})",
+          record),
+      RecordOutcome::kGood);
+  EXPECT_EQ(record.engine, "demo");
+  EXPECT_EQ(record.step, 17);
+  ASSERT_EQ(record.rows.size(), 4u);
+  EXPECT_EQ(record.rows[0].id, "req-3");
+  EXPECT_TRUE(record.rows[0].is_new);
+  EXPECT_EQ(record.rows[1].computed, 57);
+  EXPECT_EQ(record.rows[2].phase, RowPhase::kPreempted);
+  EXPECT_EQ(record.rows[2].computed, 64);
+  EXPECT_EQ(record.rows[3].id, "req-4");
+  EXPECT_EQ(record.kv_free, 3);
+  EXPECT_EQ(record.token_limit, 256);
+  EXPECT_EQ(record.seqs, 2);
+}
+
+TEST(StepRecord, RefusesWhatItCannotRead) {
+  StepRecord record;
+  EXPECT_EQ(parse_step_record("{\"v\":1,", record), RecordOutcome::kUnreadable);
+  EXPECT_EQ(parse_step_record("[]", record), RecordOutcome::kUnreadable);
+  EXPECT_EQ(parse_step_record("{\"v\":1,\"req\":[]}", record), RecordOutcome::kUnreadable);
+  EXPECT_EQ(parse_step_record("{\"v\":2,\"engine\":\"e\",\"req\":[]}", record),
+            RecordOutcome::kNewer);
+}
+
+TEST(StepRecord, LeavesOutBrokenEntriesAndCountsThem) {
+  StepRecord record;
+  ASSERT_EQ(parse_step_record(R"({"v":1,"engine":"e","req":[["a","decode",0,1,5],["b"],7,)"
+                              R"(["c","decode",0,-1,5],["d","x",0,1,5]],"wait":[[3,4]],"kv":"x"})",
+                              record),
+            RecordOutcome::kGood);
+  EXPECT_EQ(record.rows.size(), 1u);
+  EXPECT_EQ(record.malformed_entries, 5u);
+  EXPECT_EQ(record.kv_free, -1);
+}
+
+}  // namespace
+}  // namespace teller
