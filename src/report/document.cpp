@@ -16,6 +16,9 @@ std::pair<std::int64_t, std::int64_t> window(const Chains& chains) {
     begin = std::min(begin, chains.nodes.begin_ns[node]);
     end = std::max(end, chains.nodes.end_ns[node]);
   }
+  for (const std::int64_t seen : chains.requests.first_seen_ns) {
+    if (seen >= 0) begin = std::min(begin, seen);
+  }
   return begin <= end ? std::pair{begin, end} : std::pair<std::int64_t, std::int64_t>{0, 0};
 }
 
@@ -161,22 +164,26 @@ Json run_json(const Source& source) {
   return json;
 }
 
-Json stands_out_json(const Source& source) {
-  const Json& findings = source.findings;
-  if (!findings.is_object()) return {};
-  Json json;
-  json["verdict"] = member(findings, "verdict");
-  json["baseline"] = member(findings, "baseline");
-  json["requests"] = Json::array();
-  for (const Json& request : member(findings, "requests")) {
+Json suspects_json(const Source& source) {
+  Json json = Json::array();
+  for (const Json& request : member(source.findings, "requests")) {
     Json one = {{"id", member(request, "id")},
                 {"score", member(request, "score")},
                 {"reasons", Json::array()}};
     for (const Json& reason : member(request, "reasons")) {
       one["reasons"].push_back(reason_json(source.chains, reason));
     }
-    json["requests"].push_back(std::move(one));
+    json.push_back(std::move(one));
   }
+  return json;
+}
+
+Json stands_out_json(const Source& source) {
+  const Json& findings = source.findings;
+  if (!findings.is_object()) return {};
+  Json json;
+  json["verdict"] = member(findings, "verdict");
+  json["baseline"] = member(findings, "baseline");
   json["run"] = Json::array();
   for (const Json& reason : member(findings, "run")) {
     json["run"].push_back(reason_json(source.chains, reason));

@@ -28,7 +28,10 @@ Json step_json(const Chains& chains, std::uint32_t step);
 
 // Name, program, when, how long, size, losses.
 Json run_json(const Source& source);
-// The findings, with first steps, log lines in full and what to check next; null without findings.
+// The requests that the findings suspect, most suspicious first, each with its reasons: first and
+// last step, log lines in full, what to check next. Empty without findings.
+Json suspects_json(const Source& source);
+// What concerns no single request, operators, instances, notes and verdict; null without findings.
 Json stands_out_json(const Source& source);
 
 // Indices of the requests that the findings suspect, most suspicious first.

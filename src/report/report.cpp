@@ -58,6 +58,7 @@ Result<nlohmann::ordered_json> build_report(const RunFolder& run, const ReportOp
   document["version"] = 1;
   document["run"] = report_detail::run_json(source);
   document["findings"] = findings.status;
+  document["suspects"] = report_detail::suspects_json(source);
   document["stands_out"] = report_detail::stands_out_json(source);
   document["requests"] = report_detail::requests_json(source);
   document["request_steps"] = nullptr;

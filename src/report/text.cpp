@@ -1,5 +1,7 @@
 // Header and "what stands out" of the report's text, and the order of its sections.
 #include <array>
+#include <cmath>
+#include <cstdio>
 #include <ctime>
 
 #include "report/document.h"
@@ -44,18 +46,19 @@ std::string ended(const Json& run) {
   return "";
 }
 
-std::string span_of_steps(const Json& reason) {
+std::string span_of_steps(const Json& reason, std::int64_t begin) {
   if (!reason["first_step"].is_object()) return "";
-  std::string text = "first in step " + shown(reason["first_step"]["number"]);
+  std::string text = "first in step " + shown(reason["first_step"]["number"]) + " (+" +
+                     duration(reason["first_seen_ns"].get<std::int64_t>() - begin) + ")";
   if (reason["last_step"].is_object() && reason["last_step"] != reason["first_step"]) {
     text += ", last in step " + shown(reason["last_step"]["number"]);
   }
   return text;
 }
 
-std::string reason_text(const Json& reason, const TextStyle& style) {
+std::string reason_text(const Json& reason, std::int64_t begin, const TextStyle& style) {
   std::string text = width_wrap(style, shown(member(reason, "text")), "   - ");
-  const std::string span = span_of_steps(reason);
+  const std::string span = span_of_steps(reason, begin);
   if (!span.empty()) text += width_wrap(style, span, "     when:  ");
   std::size_t lines = 0;
   for (const Json& line : reason["log_lines"]) {
@@ -70,25 +73,29 @@ std::string reason_text(const Json& reason, const TextStyle& style) {
   return text;
 }
 
-std::string suspects_text(const Json& stands_out, const TextStyle& style) {
+std::string suspects_text(const Json& document, const TextStyle& style) {
+  const Json& stands_out = document["stands_out"];
+  const std::int64_t begin = document["run"]["begin_ns"].get<std::int64_t>();
   std::string text;
   int place = 0;
-  for (const Json& request : stands_out["requests"]) {
+  for (const Json& request : document["suspects"]) {
     text += paint(style, Ink::kRed,
                   " " + std::to_string(++place) + ". request " + shown(request["id"])) +
-            paint(style, Ink::kDim, "  score " + shown(request["score"])) + "\n";
-    for (const Json& reason : request["reasons"]) text += reason_text(reason, style);
+            paint(style, Ink::kDim, "  score " + number(request["score"])) + "\n";
+    for (const Json& reason : request["reasons"]) text += reason_text(reason, begin, style);
   }
   if (!stands_out["run"].empty()) text += paint(style, Ink::kRed, " the run as a whole") + "\n";
-  for (const Json& reason : stands_out["run"]) text += reason_text(reason, style);
+  for (const Json& reason : stands_out["run"]) text += reason_text(reason, begin, style);
   bool any = false;
   for (const Json& op : stands_out["operators"]) {
     if (member(op, "suspicious") != true) continue;
     if (!any) text += paint(style, Ink::kRed, " operators") + "\n";
     any = true;
-    text += "   - " + shown(op["layer"]) + " " + shown(op["family"]) + ": " + shown(op["kind"]);
-    if (op["kind"] == "slower") text += ", x" + shown(op["effect"]["ratio"]) + " of the baseline";
-    text += " in " + shown(op["steps"]) + " " + shown(op["phase"]) + " steps\n";
+    text += "   - " + shown(member(op, "layer")) + " " + shown(member(op, "family")) + ": " +
+            shown(member(op, "kind"));
+    if (member(op, "kind") == "slower")
+      text += ", x" + number(member(member(op, "effect"), "ratio")) + " of the baseline";
+    text += " in " + shown(member(op, "steps")) + " " + shown(member(op, "phase")) + " steps\n";
   }
   return text;
 }
@@ -116,6 +123,14 @@ std::string shown(const Json& value) {
   if (value.is_null()) return "–";
   if (value.is_string()) return printable(value.get<std::string>());
   return printable(value.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+std::string number(const Json& value) {
+  if (!value.is_number()) return "–";
+  std::array<char, 40> text{};
+  const double x = value.get<double>();
+  std::snprintf(text.data(), text.size(), std::abs(x) < 10 ? "%.2f" : "%.1f", x);
+  return text.data();
 }
 
 std::string header_text(const Json& document, const TextStyle& style) {
@@ -154,7 +169,7 @@ std::string stands_out_text(const Json& document, const TextStyle& style) {
   const bool suspicious = member(stands_out["verdict"], "suspicious") == true;
   std::string text = suspicious ? paint(style, Ink::kBold, "What stands out") + "\n"
                                 : paint(style, Ink::kGreen, "Nothing stands out") + "\n";
-  text += suspects_text(stands_out, style);
+  text += suspects_text(document, style);
   text += width_wrap(style, looked_at(document), "   ");
   for (const Json& note : stands_out["notes"]) text += width_wrap(style, shown(note), "   note: ");
   text += width_wrap(style, shown(member(stands_out["verdict"], "note")), "   ");

@@ -26,39 +26,72 @@ std::string title(const TextStyle& style, const std::string& text) {
   return paint(style, Ink::kBold, text) + "\n";
 }
 
-// A table: the first column is as wide as its content (within reason) and flush left.
+// A table: the first column is as wide as its content (within reason) and flush left. Where the
+// terminal is too narrow, columns are left out in the order of `expendable`.
 class Table {
  public:
-  explicit Table(std::vector<std::string> head) { rows_.push_back(std::move(head)); }
+  explicit Table(std::vector<std::string> head, std::vector<std::size_t> expendable = {})
+      : expendable_(std::move(expendable)) {
+    rows_.push_back(std::move(head));
+  }
   void add(std::vector<std::string> cells, Ink ink = Ink::kPlain) {
     rows_.push_back(std::move(cells));
     inks_.push_back(ink);
   }
   std::string text(const TextStyle& style) const {
-    std::vector<std::size_t> widths(rows_.front().size(), 0);
-    for (const auto& row : rows_) {
-      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
+    std::vector<std::size_t> widths = column_widths();
+    for (const std::size_t column : expendable_) {
+      if (needed(widths) + kNarrowest <= width_of(style)) break;
+      widths[column] = 0;
     }
-    std::size_t others = 2;
-    for (std::size_t i = 1; i < widths.size(); ++i) others += widths[i] + 2;
-    const std::size_t room = width_of(style) > others + 8 ? width_of(style) - others : 8;
-    widths[0] = std::min(widths[0], room);
+    const std::size_t others = needed(widths);
+    const std::size_t room = width_of(style) > others ? width_of(style) - others : 0;
+    widths[0] = std::min(widths[0], std::max(room, kNarrowest));
     std::string out;
     for (std::size_t r = 0; r < rows_.size(); ++r) {
       std::string line = "  " + left(rows_[r][0], widths[0]);
-      for (std::size_t i = 1; i < rows_[r].size(); ++i)
-        line += "  " + right(rows_[r][i], widths[i]);
+      for (std::size_t i = 1; i < rows_[r].size(); ++i) {
+        if (widths[i] > 0) line += "  " + right(rows_[r][i], widths[i]);
+      }
       out += paint(style, r == 0 ? Ink::kDim : inks_[r - 1], line) + "\n";
     }
     return out;
   }
 
  private:
+  static constexpr std::size_t kNarrowest = 12;  // of the first column
+
+  std::vector<std::size_t> column_widths() const {
+    std::vector<std::size_t> widths(rows_.front().size(), 0);
+    for (const auto& row : rows_) {
+      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
+    }
+    return widths;
+  }
+  // Columns that all but the first take.
+  static std::size_t needed(const std::vector<std::size_t>& widths) {
+    std::size_t sum = 2;
+    for (std::size_t i = 1; i < widths.size(); ++i) sum += widths[i] > 0 ? widths[i] + 2 : 0;
+    return sum;
+  }
+
   std::vector<std::vector<std::string>> rows_;
   std::vector<Ink> inks_;  // of rows_[1] and after
+  std::vector<std::size_t> expendable_;
 };
 
+// The first `most` elements of a list; findings.json may hold anything.
+std::vector<Json> first_of(const Json& list, std::size_t most) {
+  std::vector<Json> taken;
+  for (const Json& item : list) {
+    if (taken.size() == most) break;
+    taken.push_back(item);
+  }
+  return taken;
+}
+
 std::string percent(const Json& share) {
+  if (!share.is_number()) return "–";
   std::array<char, 16> text{};
   std::snprintf(text.data(), text.size(), "%.1f%%", 100 * share.get<double>());
   return text.data();
@@ -89,7 +122,8 @@ std::string requests_text(const Json& document, const TextStyle& style) {
   if (requests.empty()) return "";
   const std::int64_t begin = document["run"]["begin_ns"].get<std::int64_t>();
   Table table({"request", "arrival", "queued", "first token", "latency", "steps", "prefill",
-               "decode", "waited", "preempted"});
+               "decode", "waited", "preempted"},
+              {6, 1, 7, 2});
   for (std::size_t i = 0; i < std::min(requests.size(), kMostRows); ++i) {
     const Json& r = requests[i];
     const bool suspicious = r["suspicious"] == true;
@@ -161,23 +195,24 @@ std::string deviations_text(const Json& document, const TextStyle& style) {
   std::string text;
   if (!operators.empty()) {
     Table table({"operator", "phase", "what", "ratio", "vs. all", "z", "steps", "of time"});
-    for (std::size_t i = 0; i < std::min<std::size_t>(operators.size(), 15); ++i) {
-      const Json& op = operators[i];
-      table.add({(op["suspicious"] == true ? "▲ " : "  ") + shown(op["layer"]) + " " +
-                     shown(op["family"]),
-                 shown(op["phase"]), shown(op["kind"]), "x" + shown(op["effect"]["ratio"]),
-                 "x" + shown(op["effect"]["relative_ratio"]), shown(op["z"]), shown(op["steps"]),
-                 percent(op["effect"]["step_share"])});
+    for (const Json& op : first_of(operators, 15)) {
+      const Json effect = member(op, "effect");
+      table.add({(member(op, "suspicious") == true ? "▲ " : "  ") + shown(member(op, "layer")) +
+                     " " + shown(member(op, "family")),
+                 shown(member(op, "phase")), shown(member(op, "kind")),
+                 "x" + number(member(effect, "ratio")),
+                 "x" + number(member(effect, "relative_ratio")), number(member(op, "z")),
+                 shown(member(op, "steps")), percent(member(effect, "step_share"))});
     }
     text += title(style, "Operators that differ from the baseline") + table.text(style);
   }
   const Json& instances = document["stands_out"]["instances"];
   if (instances.empty()) return text;
   Table table({"instance", "step", "ratio", "z", "too long by"});
-  for (std::size_t i = 0; i < std::min<std::size_t>(instances.size(), 8); ++i) {
-    const Json& one = instances[i];
-    table.add({shown(one["layer"]) + " " + shown(one["name"]), shown(member(one, "number")),
-               "x" + shown(one["ratio"]), shown(one["z"]), time_or_dash(one["excess_ns"])});
+  for (const Json& one : first_of(instances, 8)) {
+    table.add({shown(member(one, "layer")) + " " + shown(member(one, "name")),
+               shown(member(one, "number")), "x" + number(member(one, "ratio")),
+               number(member(one, "z")), time_or_dash(member(one, "excess_ns"))});
   }
   if (!text.empty()) text += "\n";
   return text + title(style, "Single instances that took longest beyond what is expected of them") +

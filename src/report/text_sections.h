@@ -20,5 +20,7 @@ std::string logs_text(const Json& document, const TextStyle& style);
 
 // A JSON value of the document as safe text: strings without quotes, "–" for null.
 std::string shown(const Json& value);
+// A number with at most two decimals.
+std::string number(const Json& value);
 
 }  // namespace teller::report_detail

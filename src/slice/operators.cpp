@@ -82,13 +82,20 @@ void add_evidence(const MateSeries& series, Reason& reason) {
   for (const MateStep& step : steps) reason.nodes.push_back(step.node);
 }
 
-// Requests that ran the same key in the same steps.
-std::size_t count_mates(const std::vector<const MateSeries*>& same_key) {
-  return same_key.size() - 1;
+// Requests that were compared in the same key, by id.
+Json mates_of(const Case& c, const std::vector<const MateSeries*>& same_key,
+              std::uint32_t request) {
+  Json ids = Json::array();
+  for (const MateSeries* other : same_key) {
+    if (other->request != request) {
+      ids.push_back(c.chains.string(c.chains.requests.id[other->request]));
+    }
+  }
+  return ids;
 }
 
 // `slow` are the keys of one request, by excess; the largest names the reason.
-Reason mate_reason(const Case& c, const std::vector<Slow>& slow, std::size_t mates) {
+Reason mate_reason(const Case& c, const std::vector<Slow>& slow, const Json& mates) {
   const Slow& worst = slow.front();
   const MateSeries& series = *worst.series;
   const OpKey& key = c.keys.key(series.key);
@@ -100,7 +107,7 @@ Reason mate_reason(const Case& c, const std::vector<Slow>& slow, std::size_t mat
                 times(ratio) + " as long as that of the other requests in the same steps: in " +
                 std::to_string(slower_steps(series)) + " of " +
                 std::to_string(series.steps.size()) + " " + std::string(phase_name(key.phase)) +
-                " steps, against " + std::to_string(mates) + " requests";
+                " steps, against " + std::to_string(mates.size()) + " requests";
   reason.effect = {{"ratio", rounded(ratio)},       {"z", rounded(worst.z)},
                    {"steps", slower_steps(series)}, {"of_steps", series.steps.size()},
                    {"excess_ns", worst.excess_ns},  {"compared_with", mates}};
@@ -251,7 +258,8 @@ void judge_mates(const Case& c, Findings& findings) {
   for (auto& [request, slow] : by_request) {
     std::stable_sort(slow.begin(), slow.end(),
                      [](const Slow& a, const Slow& b) { return a.excess_ns > b.excess_ns; });
-    findings.blame(request, mate_reason(c, slow, count_mates(by_key[slow.front().series->key])));
+    findings.blame(request,
+                   mate_reason(c, slow, mates_of(c, by_key[slow.front().series->key], request)));
   }
   const bool owns_any = std::any_of(c.observations.begin(), c.observations.end(),
                                     [](const Observation& o) { return o.request != kNoIndex; });

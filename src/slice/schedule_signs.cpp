@@ -74,23 +74,43 @@ bool others_ran_in_peace(const Chains& chains, std::uint32_t step) {
   return served;
 }
 
-std::size_t largest_other(const std::vector<RequestSchedule>& schedule, std::uint32_t request,
-                          std::vector<std::uint32_t> RequestSchedule::*member) {
+using RowList = std::vector<std::uint32_t> RequestSchedule::*;
+
+// Counts of one kind of row over the other requests of the run.
+struct Others {
   std::size_t largest = 0;
+  std::size_t usual = 0;  // what one of them may well have
+};
+
+// Where the thing happens to a third of the others or more, it is the run's matter, and the worst
+// of them is still usual; else a few of them may be hit by the same defect, and do not count.
+Others count_others(const std::vector<RequestSchedule>& schedule, std::uint32_t request,
+                    RowList rows) {
+  std::vector<double> counts;
   for (std::uint32_t other = 0; other < schedule.size(); ++other) {
-    if (other != request) largest = std::max(largest, (schedule[other].*member).size());
+    if (other == request || schedule[other].served == 0) continue;
+    counts.push_back(static_cast<double>((schedule[other].*rows).size()));
   }
-  return largest;
+  Others result;
+  if (counts.empty()) return result;
+  const auto hit = std::count_if(counts.begin(), counts.end(), [](double n) { return n > 0; });
+  result.largest = static_cast<std::size_t>(*std::max_element(counts.begin(), counts.end()));
+  result.usual = 3 * static_cast<std::size_t>(hit) >= counts.size()
+                     ? result.largest
+                     : static_cast<std::size_t>(quantile(counts, 0.75));
+  return result;
 }
 
-// The count from which on a request stands out: twice what is usual, and at least `least`.
-double threshold(std::size_t usual, std::uint32_t least) {
-  return std::max<double>(least, 2.0 * static_cast<double>(usual) + 1);
+// The count from which on a request stands out: twice what healthy runs do to one at most, or twice
+// what this run does to the others, and at least `least`.
+double threshold(std::size_t healthy, const Others& others, std::uint32_t least) {
+  const auto twice = static_cast<double>(2 * std::max(healthy, others.usual) + 1);
+  return std::max<double>(least, twice);
 }
 
-std::string usual_text(const ScheduleNorm& norm, std::size_t usual, std::size_t others) {
-  std::string text = "other requests of this run: at most " + std::to_string(others);
-  if (norm.known) text += "; healthy runs: at most " + std::to_string(usual);
+std::string usual_text(const ScheduleNorm& norm, std::size_t healthy, const Others& others) {
+  std::string text = "other requests of this run: at most " + std::to_string(others.largest);
+  if (norm.known) text += "; healthy runs: at most " + std::to_string(healthy);
   return text;
 }
 
@@ -112,16 +132,16 @@ void judge_passed_over(const Chains& chains, std::uint32_t request,
                        const std::vector<RequestSchedule>& schedule, const ScheduleNorm& norm,
                        const SliceOptions& options, Findings& findings) {
   const std::vector<std::uint32_t>& rows = schedule[request].passed_over;
-  const std::size_t others = largest_other(schedule, request, &RequestSchedule::passed_over);
-  const std::size_t usual = norm.known ? norm.passed_over : others;
-  const double limit = threshold(usual, options.min_passed_over);
+  const Others others = count_others(schedule, request, &RequestSchedule::passed_over);
+  const double limit = threshold(norm.passed_over, others, options.min_passed_over);
+
   if (static_cast<double>(rows.size()) < limit) return;
   Reason reason = start_reason(chains, "passed_over", rows);
   reason.score = static_cast<double>(rows.size()) / limit;
   reason.text = "passed over in " + std::to_string(rows.size()) +
                 " steps: it had tokens to run, and a seat, token budget and KV blocks were free "
                 "while others ran (" +
-                usual_text(norm, usual, others) + ")";
+                usual_text(norm, norm.passed_over, others) + ")";
   std::int64_t longest = 0;
   for (const std::uint32_t row : rows) {
     longest = std::max(longest, chains.rows.since_served[row]);
@@ -129,7 +149,7 @@ void judge_passed_over(const Chains& chains, std::uint32_t request,
   reason.effect = {{"steps", rows.size()},
                    {"served_steps", schedule[request].served},
                    {"longest_wait_steps", longest},
-                   {"others_at_most", others},
+                   {"others_at_most", others.largest},
                    {"threshold", limit}};
   if (norm.known) reason.effect["baseline_at_most"] = norm.passed_over;
   findings.blame(request, std::move(reason));
@@ -139,22 +159,19 @@ void judge_preempted(const Chains& chains, std::uint32_t request,
                      const std::vector<RequestSchedule>& schedule, const ScheduleNorm& norm,
                      const SliceOptions& options, Findings& findings) {
   const RequestSchedule& own = schedule[request];
-  const std::size_t others = largest_other(schedule, request, &RequestSchedule::preempted);
-  const std::size_t usual = norm.known ? norm.preemptions : others;
-  const double limit = threshold(usual, options.min_preemptions);
+  const Others others = count_others(schedule, request, &RequestSchedule::preempted);
+  const double limit = threshold(norm.preemptions, others, options.min_preemptions);
+
   if (static_cast<double>(own.preempted.size()) < limit) return;
   Reason reason = start_reason(chains, "preempted", own.preempted);
   reason.score = static_cast<double>(own.preempted.size()) / limit;
   reason.text = "lost its KV blocks " + std::to_string(own.preempted.size()) +
                 " times for want of a free one, and recomputed " +
                 std::to_string(own.recomputed_tokens) + " tokens (preemptions of " +
-                usual_text(norm, usual, others) + ")";
-  reason.effect = {{"preemptions", own.preempted.size()},
-                   {"lost_tokens", own.lost_tokens},
-                   {"recomputed_tokens", own.recomputed_tokens},
-                   {"served_steps", own.served},
-                   {"others_at_most", others},
-                   {"threshold", limit}};
+                usual_text(norm, norm.preemptions, others) + ")";
+  reason.effect = {{"preemptions", own.preempted.size()},        {"lost_tokens", own.lost_tokens},
+                   {"recomputed_tokens", own.recomputed_tokens}, {"served_steps", own.served},
+                   {"others_at_most", others.largest},           {"threshold", limit}};
   if (norm.known) reason.effect["baseline_at_most"] = norm.preemptions;
   findings.blame(request, std::move(reason));
 }
@@ -177,7 +194,7 @@ void judge_pool(const std::vector<RequestSchedule>& schedule, const ScheduleNorm
   }
   const double expected = norm.preemptions_per_served * static_cast<double>(served);
   // Preemptions come in clusters, so the margin is wider than a Poisson count's.
-  const double limit = 2 * expected + 4 * std::sqrt(expected) + 5;
+  const double limit = 3 * expected + 4 * std::sqrt(expected) + 5;
   if (requests < 3 || 2 * requests < schedule.size() || static_cast<double>(preemptions) < limit) {
     return;
   }

@@ -19,7 +19,7 @@ struct SliceOptions {
   std::vector<std::string> baselines;  // run folders of healthy runs of the same deployment
   double min_ratio = 1.5;  // an operator of a request is slow from this ratio to its mates on
   double min_family_ratio = 2.0;          // the same for a family against the baseline
-  double min_run_ratio = 3.0;             // the same for all operators together
+  double min_run_ratio = 5.0;             // the same for all operators together
   double min_z = 5.0;                     // and from this many standard errors on
   std::uint32_t min_steps = 8;            // and if it shows in this many steps
   std::uint32_t min_passed_over = 8;      // a request is passed over from this many steps on

@@ -1,0 +1,180 @@
+// The report on made runs: order of its parts, who is first, views of chains, hostile names.
+#include "report/report.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "../run_folder/temp_dir.h"
+#include "base/file.h"
+#include "run_maker.h"
+#include "slice/slice.h"
+
+namespace teller {
+namespace {
+
+using testing::Defect;
+using testing::RunOptions;
+using Json = nlohmann::ordered_json;
+
+class ReportTest : public ::testing::Test {
+ protected:
+  RunFolder make(const RunOptions& options, bool sliced = true) {
+    const std::string path = dir_.file("run");
+    EXPECT_TRUE(testing::make_run(path, options));
+    auto run = RunFolder::open(path);
+    if (sliced) {
+      EXPECT_TRUE(slice(*run, {}));
+    }
+    return std::move(*run);
+  }
+  static Json report(const RunFolder& run, const ReportOptions& options = {}) {
+    auto document = build_report(run, options);
+    EXPECT_TRUE(document) << (document ? "" : document.error().message);
+    return document ? *document : Json();
+  }
+  static RunOptions slow() {
+    RunOptions options;
+    options.defect = Defect::kSlowOp;
+    return options;
+  }
+  TempDir dir_;
+};
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_F(ReportTest, SuspectComesFirstEverywhere) {
+  const Json document = report(make(slow()));
+  EXPECT_EQ(document["suspects"][0]["id"], "req-3");
+  EXPECT_EQ(document["requests"][0]["id"], "req-3");
+  EXPECT_TRUE(document["requests"][0]["suspicious"]);
+  EXPECT_EQ(document["chain"]["request"], "req-3");
+  EXPECT_TRUE(document["stands_out"]["verdict"]["fault_type"].is_null());
+  const std::string text = report_text(document, {});
+  EXPECT_LT(text.find("What stands out"), text.find("Requests ("));
+  EXPECT_LT(text.find("Requests ("), text.find("Chain of step"));
+  EXPECT_TRUE(holds(text, "1. request req-3"));
+  EXPECT_TRUE(holds(text, "no fault type"));
+}
+
+TEST_F(ReportTest, ChainIsTheRequestsOwnView) {
+  const Json chain = report(make(slow()))["chain"];
+  EXPECT_EQ(chain["lowest_layer"], "BE");
+  EXPECT_GT(chain["nodes_of_other_requests"], 0);
+  bool seen = false;
+  for (const Json& line : chain["tree"]) {
+    if (line["family"] != "attention") continue;
+    seen = true;
+    EXPECT_EQ(line["count"], 4);  // one per layer, none of the mates'
+    EXPECT_GT(line["deviating"], 0);
+  }
+  EXPECT_TRUE(seen);
+}
+
+TEST_F(ReportTest, HealthyRunSaysSoAndWhatWasLookedAt) {
+  const Json document = report(make({}));
+  EXPECT_TRUE(document["suspects"].empty());
+  const std::string text = report_text(document, {});
+  EXPECT_TRUE(holds(text, "Nothing stands out"));
+  EXPECT_TRUE(holds(text, "looked at"));
+  EXPECT_TRUE(holds(text, "no baseline"));
+}
+
+TEST_F(ReportTest, WithoutFindingsItSaysWhatToRun) {
+  const Json document = report(make({}, false));
+  EXPECT_EQ(document["findings"], "missing");
+  EXPECT_TRUE(document["suspects"].empty());
+  EXPECT_TRUE(holds(report_text(document, {}), "run teller slice RUN"));
+}
+
+TEST_F(ReportTest, StaleFindingsAreNotShown) {
+  RunFolder run = make(slow());
+  run.manifest()["artifacts"]["chains"]["digest"] = "other";
+  const Json document = report(run);
+  EXPECT_EQ(document["findings"], "stale");
+  EXPECT_TRUE(document["suspects"].empty());
+}
+
+TEST_F(ReportTest, RequestAndStepCanBeChosen) {
+  const RunFolder run = make({});
+  ReportOptions options;
+  options.request = "req-5";
+  const Json document = report(run, options);
+  EXPECT_EQ(document["chain"]["request"], "req-5");
+  EXPECT_GT(document["request_steps"].size(), 50U);
+  EXPECT_TRUE(holds(report_text(document, {}), "Steps of request req-5"));
+  options.request.reset();
+  options.step = 7;
+  EXPECT_EQ(report(run, options)["chain"]["number"], 7);
+  options.step = 99999;
+  EXPECT_EQ(build_report(run, options).error().code, ErrorCode::kNotFound);
+  options.step.reset();
+  options.request = "nobody";
+  EXPECT_EQ(build_report(run, options).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(ReportTest, NoLineIsWiderThanAsked) {
+  const Json document = report(make(slow()));
+  for (const int width : {80, 100, 140}) {
+    const std::string text = report_text(document, {false, width});
+    std::size_t begin = 0;
+    for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      const std::string line = text.substr(begin, end - begin);
+      const auto columns = std::count_if(line.begin(), line.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+      });
+      EXPECT_LE(columns, width) << line;
+    }
+  }
+}
+
+TEST_F(ReportTest, HostileNamesCannotSteerTheTerminal) {
+  RunOptions options;
+  options.max_steps = 3;
+  ChainsBuilder chains = testing::make_chains(options);
+  const std::uint32_t evil = chains.strings.intern(
+      "\x1b]0;owned\x07\xc2\x9b"
+      "2J\n\xff");
+  std::fill(chains.nodes.name.begin(), chains.nodes.name.end(), evil);
+  std::fill(chains.nodes.family.begin(), chains.nodes.family.end(), evil);
+  std::fill(chains.requests.id.begin(), chains.requests.id.end(), evil);
+  chains.logs.time_ns.push_back(chains.steps.begin_ns[0]);
+  chains.logs.text.push_back(evil);
+  chains.logs.stream.push_back(evil);
+  chains.logs.level.push_back(chains.strings.intern("ERROR"));
+  chains.logs.request.push_back(0);
+  chains.logs.step.push_back(0);
+  chains.logs.pid.push_back(1);
+  chains.logs.rule.push_back(1);
+  RunFolder run = make({}, false);
+  ASSERT_TRUE(chains.write(run.file("chains.tcol")));
+  ASSERT_TRUE(run.publish({"chains", {"chains.tcol"}, "reconstruct", 0, {}, "{}"}));
+  ASSERT_TRUE(slice(run, {}));
+  const std::string text = report_text(report(run), {});
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_EQ(text.find('\x07'), std::string::npos);
+  EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos);
+  EXPECT_EQ(text.find('\xff'), std::string::npos);
+  EXPECT_TRUE(holds(text, "\\x1b]0;owned"));
+}
+
+TEST_F(ReportTest, NonsenseInFindingsIsNoCrash) {
+  const RunFolder run = make(slow());
+  const std::string path = run.file("findings.json");
+  for (
+      const char* text :
+      {R"({"format":"teller.findings","version":1})",
+       R"({"format":"teller.findings","version":1,"requests":[{"request":1e9,"reasons":[7,{"steps":["x"],"log_lines":[-1]}]}],"run":"no","operators":[3],"instances":{"a":1},"notes":5})"}) {
+    ASSERT_TRUE(write_file_atomic(path, text));
+    const Json document = report(run);
+    EXPECT_FALSE(report_text(document, {}).empty());
+  }
+  ASSERT_TRUE(write_file_atomic(path, "[]"));
+  EXPECT_EQ(build_report(run, {}).error().code, ErrorCode::kCorrupt);
+}
+
+}  // namespace
+}  // namespace teller
