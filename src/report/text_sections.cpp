@@ -135,10 +135,10 @@ std::string requests_text(const Json& document, const TextStyle& style) {
                shown(r["preemptions"])},
               suspicious ? Ink::kRed : Ink::kPlain);
   }
-  std::string text = title(style,
-                           "Requests (suspicious first, then by latency; prefill and decode "
-                           "in tokens, waited in steps)") +
-                     table.text(style);
+  std::string text =
+      title(style, "Requests (suspicious first, then by latency)") + table.text(style);
+  text += wrap("queued, first token, latency: from arrival; prefill, decode: tokens; waited: steps",
+               width_of(style), "  ");
   if (requests.size() > kMostRows) {
     text += "  and " + std::to_string(requests.size() - kMostRows) + " more: --json has all\n";
   }
