@@ -131,6 +131,10 @@ Baseline learn(const std::vector<HealthyRun>& healthy, const std::vector<Observa
 
 // Keys of the run that nothing is expected of.
 void note_unknown_keys(const Case& c, Findings& findings) {
+  if (c.observations.empty()) {
+    findings.notes.push_back("no step holds any operator: operators were not judged");
+    return;
+  }
   std::vector<bool> seen(c.keys.size(), false);
   for (const Observation& o : c.observations) seen[o.key] = true;
   std::size_t all = 0, unknown = 0;
