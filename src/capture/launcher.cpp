@@ -184,6 +184,11 @@ void handle_signal(const Launch& launch, pid_t program, const signalfd_siginfo& 
   if (static_cast<int>(info.ssi_signo) == SIGTSTP) stop_with_program(launch.signals);
 }
 
+void remove_socket(const Launch& launch) {
+  unlink(launch.socket_path.c_str());
+  rmdir(fs::path(launch.socket_path).parent_path().c_str());
+}
+
 // Reads what the recorder says while the program runs. False if it is gone.
 bool listen_to_recorder(const Launch& launch, OutputKeeper& keeper) {
   Message message;
@@ -209,7 +214,8 @@ int wait_for_program(Launch& launch, pid_t program, OutputKeeper& keeper) {
     }
     if (launch.control < 0 || listen_to_recorder(launch, keeper)) continue;
     close(launch.control);
-    launch.control = -1;  // poll() ignores it
+    launch.control = -1;    // poll() ignores it
+    remove_socket(launch);  // it could not do so itself
     keeper.take_over();
   }
 }
@@ -274,11 +280,6 @@ Environment make_environment(const Launch& launch, const Parts& parts,
     environment.notes.push_back("the Python hooks were not found: only NVTX is recorded");
   }
   return environment;
-}
-
-void remove_socket(const Launch& launch) {
-  unlink(launch.socket_path.c_str());
-  rmdir(fs::path(launch.socket_path).parent_path().c_str());
 }
 
 int record(Launch& launch) {

@@ -14,6 +14,7 @@ constexpr const char* kHelp =
     "Rebuilds the call chains of a run: ranges, bound calls and kernels, engine steps with their\n"
     "rows, requests and aligned log lines. Prints where every record went and how much was "
     "covered.\n\n"
+    "Examples:\n"
     "  teller reconstruct RUN            then: teller slice RUN, teller dump RUN chains\n"
     "  teller reconstruct RUN --json     the same figures for programs\n"
     "  teller reconstruct RUN --log-window 60\n"

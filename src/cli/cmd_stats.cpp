@@ -13,6 +13,7 @@ constexpr const char* kHelp =
     "Counts what a run holds, per source file and in total: events by category, device activities\n"
     "and how many have their call, busy time per device, overlaps. Works before reconstruct "
     "too.\n\n"
+    "Examples:\n"
     "  teller stats RUN\n"
     "  teller stats RUN --json           sources[] and total for programs";
 

@@ -8,15 +8,17 @@ namespace teller::cli {
 
 namespace {
 
-constexpr const char* kDescription =
-    "Run a program, unchanged, and record what it does.\n\n"
-    "  teller trace -o RUN -- python serve.py --port 8000\n\n"
-    "Everything after -- is the program's. Its output, its exit status and its results stay as "
-    "they are.\n"
+constexpr const char* kDescription = "Run a program, unchanged, and record what it does";
+
+constexpr const char* kFooter =
+    "Everything after -- is the program's. Its output, exit status and results stay as they are.\n"
     "What was captured reaches the disk every 250 ms (the flush period).\n"
-    "Exit status: the program's; 125 if teller could not start it, 126 if it cannot be executed, "
-    "127 if it is not "
-    "there.";
+    "Exit status: the program's; 125 if teller could not start it, 126 if it cannot be executed,\n"
+    "127 if it is not there. See docs/trace.md.\n\n"
+    "Examples:\n"
+    "  teller trace -- python serve.py --port 8000\n"
+    "  teller trace -o RUN --hooks my_engine.json --log server.log -- ./start.sh\n"
+    "  teller trace -o RUN --duration 60 --max-size 2G -- vllm serve MODEL\n";
 
 void add_options(CLI::App* command, capture::CaptureOptions* options, bool* no_hooks,
                  bool* no_cuda) {
@@ -57,6 +59,7 @@ void add_options(CLI::App* command, capture::CaptureOptions* options, bool* no_h
 
 void add_trace(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("trace", kDescription);
+  command->footer(kFooter);
   auto options = std::make_shared<capture::CaptureOptions>();
   auto no_hooks = std::make_shared<bool>(false);
   auto no_cuda = std::make_shared<bool>(false);

@@ -131,7 +131,9 @@ class Summary {
     }
     for (const Source& source : work_.sources) {
       const EventFileDamage& damage = source.file.damage();
-      if (!damage.whole) notes.push_back(source.name + " is not whole: " + damage.reason);
+      if (damage.whole) continue;
+      notes.push_back(source.name +
+                      " is not whole, what was lost is in no chain: " + damage.reason);
     }
     const ReconstructCounters& counters = work_.counters;
     if (counters.before_window > 0) {

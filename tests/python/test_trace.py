@@ -282,18 +282,19 @@ def test_the_program_and_recorder_outlive_the_launcher(tmp_path: Path) -> None:
 @needs_target
 def test_the_program_outlives_the_recorder(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    script = f"{TARGET} ranges 2; echo one; sleep 1; echo two; {TARGET} ranges 3; echo three >&2; exit 8"
+    script = f"{TARGET} ranges 2; echo $TELLER_SOCKET; sleep 1; echo two; {TARGET} ranges 3; echo three >&2; exit 8"
     command = [teller_binary(), "trace", "-o", run, "--", "/bin/sh", "-c", script]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as launcher:
-        assert launcher.stdout.readline() == b"one\n"
+        socket = launcher.stdout.readline().decode().strip()
         time.sleep(0.4)
         children = Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text().split()
         recorder = [int(c) for c in children if Path(f"/proc/{c}/comm").read_text().startswith("teller-rec")]
         os.kill(recorder[0], signal.SIGKILL)
         out, err = launcher.communicate(timeout=10)
     assert (launcher.returncode, out) == (8, b"two\n")
+    assert not Path(socket).parent.exists()
     assert b"three\n" in err and b"the recorder died" in err
-    assert [line["text"] for line in lines(run)] == ["one"]
+    assert [line["text"] for line in lines(run)] == [socket]
     assert len(events(run, "push")) == 4
 
 
