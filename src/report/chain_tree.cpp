@@ -1,5 +1,6 @@
 // The chain of one step as a tree for people: siblings of one family are one line.
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -19,10 +20,10 @@ class TreeMaker {
   }
 
   Json make() {
-    const std::uint32_t root = chains_.steps.root[choice_.step];
+    const std::uint32_t root = choice_.root;
     whole_ns_ = std::max<std::int64_t>(end_of(root) - chains_.nodes.begin_ns[root], 1);
-    add({root}, 0);
-    return std::move(lines_);
+    add({root}, 0, 0);
+    return shorten();
   }
   std::size_t left_out() const { return left_out_; }
   std::size_t of_others() const { return of_others_; }
@@ -37,11 +38,18 @@ class TreeMaker {
     return choice_.request == kNoIndex || owner == kNoIndex || owner == choice_.request;
   }
 
+  // One past the last node of the tree.
+  std::uint32_t end_of_tree() const {
+    std::uint32_t node = first_ + 1;
+    while (node < chains_.node_count() && chains_.nodes.parent[node] != kNoIndex) ++node;
+    return node;
+  }
+
   void collect_children() {
-    first_ = chains_.steps.root[choice_.step];
-    const std::uint32_t count = chains_.steps.node_count[choice_.step];
-    children_.resize(count);
-    for (std::uint32_t node = first_ + 1; node < first_ + count; ++node) {
+    first_ = choice_.root;
+    const std::uint32_t end = end_of_tree();
+    children_.resize(end - first_);
+    for (std::uint32_t node = first_ + 1; node < end; ++node) {
       if (!belongs(node)) {
         ++of_others_;
         continue;
@@ -88,28 +96,63 @@ class TreeMaker {
 
   // Children of all of `parents`, by (layer, family), in order of first appearance.
   std::vector<Nodes> groups_below(const Nodes& parents) const {
-    std::vector<std::pair<std::pair<std::uint8_t, std::uint32_t>, Nodes>> groups;
+    std::map<std::pair<std::uint8_t, std::uint32_t>, std::size_t> places;
+    std::vector<Nodes> groups;
     for (const std::uint32_t parent : parents) {
       for (const std::uint32_t child : children_[parent - first_]) {
-        const std::pair key{chains_.nodes.layer[child], chains_.nodes.family[child]};
-        auto found = std::find_if(groups.begin(), groups.end(),
-                                  [&key](const auto& group) { return group.first == key; });
-        if (found == groups.end()) found = groups.insert(groups.end(), {key, {}});
-        found->second.push_back(child);
+        const auto [place, is_new] = places.try_emplace(
+            {chains_.nodes.layer[child], chains_.nodes.family[child]}, groups.size());
+        if (is_new) groups.emplace_back();
+        groups[place->second].push_back(child);
       }
     }
-    std::vector<Nodes> list;
-    for (auto& group : groups) list.push_back(std::move(group.second));
-    return list;
+    return groups;
   }
 
-  void add(const Nodes& group, int depth) {
-    if (lines_.size() >= limit_) {
-      ++left_out_;
-    } else {
-      lines_.push_back(line(group, depth));
+  void add(const Nodes& group, int depth, std::size_t parent) {
+    const std::size_t own = lines_.size();
+    lines_.push_back(line(group, depth));
+    parents_.push_back(parent);
+    for (const Nodes& below : groups_below(group)) add(below, depth + 1, own);
+  }
+
+  // Keeps the most telling lines, each with its ancestors: the longest of the lowest layer, then
+  // what deviates, then by duration.
+  Json shorten() {
+    std::vector<std::size_t> order(lines_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    const auto worth = [this](std::size_t i) {
+      const Json& one = lines_[i];
+      return std::tuple(one["failed"] == true || one["open"] == true, one["deviating"] > 0,
+                        one["duration_ns"].get<std::int64_t>());
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return worth(a) > worth(b); });
+    const auto lowest = std::find_if(order.begin(), order.end(), [this](std::size_t i) {
+      return lines_[i]["layer"] == layer_name(lowest_);
+    });
+    if (lowest != order.end()) std::rotate(order.begin(), lowest, lowest + 1);
+    std::vector<bool> kept(lines_.size(), false);
+    std::size_t room = limit_;
+    for (const std::size_t i : order) room -= std::min(room, keep(i, room, kept));
+    Json result = Json::array();
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      if (kept[i]) result.push_back(std::move(lines_[i]));
     }
-    for (const Nodes& below : groups_below(group)) add(below, depth + 1);
+    left_out_ = lines_.size() - result.size();
+    return result;
+  }
+
+  // Marks line `i` and its ancestors if they fit into `room` lines; how many that took.
+  std::size_t keep(std::size_t i, std::size_t room, std::vector<bool>& kept) const {
+    std::vector<std::size_t> path;
+    for (std::size_t at = i; !kept[at]; at = parents_[at]) {
+      path.push_back(at);
+      if (at == 0) break;
+    }
+    if (path.size() > room) return 0;
+    for (const std::size_t at : path) kept[at] = true;
+    return path.size();
   }
 
   Json line(const Nodes& group, int depth) const {
@@ -148,7 +191,8 @@ class TreeMaker {
   std::vector<Nodes> children_;  // by node - first_
   std::set<std::uint32_t> marked_;
   std::set<std::tuple<std::string, std::string, bool>> marked_families_;
-  Json lines_ = Json::array();
+  std::vector<Json> lines_;           // depth first
+  std::vector<std::size_t> parents_;  // of each line; the root is its own
   std::int64_t whole_ns_ = 1;
   std::size_t left_out_ = 0;
   std::size_t of_others_ = 0;
@@ -158,22 +202,25 @@ class TreeMaker {
 }  // namespace
 
 Json chain_json(const Source& source, const ChainChoice& choice) {
-  if (choice.step == kNoIndex) return {};
+  if (choice.root == kNoIndex) return {};
   const Chains& chains = source.chains;
   TreeMaker maker(source, choice);
-  Json json = step_json(chains, choice.step);
+  Json json = choice.step == kNoIndex ? Json{{"step", nullptr}, {"number", nullptr}}
+                                      : step_json(chains, choice.step);
   json["why"] = choice.why;
   json["request"] = nullptr;
   if (choice.request != kNoIndex) {
     json["request"] = chains.string(chains.requests.id[choice.request]);
   }
-  json["begin_ns"] = chains.steps.begin_ns[choice.step];
-  json["duration_ns"] = chains.steps.end_ns[choice.step] - chains.steps.begin_ns[choice.step];
-  json["device_busy_ns"] = chains.steps.device_busy_ns[choice.step];
-  json["tokens"] = chains.steps.tokens[choice.step];
-  json["kv_free"] = chains.steps.kv_free[choice.step];
-  json["kv_total"] = chains.steps.kv_total[choice.step];
-  json["open"] = chains.steps.open[choice.step] != 0;
+  json["begin_ns"] = chains.nodes.begin_ns[choice.root];
+  json["duration_ns"] = chains.nodes.end_ns[choice.root] - chains.nodes.begin_ns[choice.root];
+  if (choice.step != kNoIndex) {
+    json["device_busy_ns"] = chains.steps.device_busy_ns[choice.step];
+    json["tokens"] = chains.steps.tokens[choice.step];
+    json["kv_free"] = chains.steps.kv_free[choice.step];
+    json["kv_total"] = chains.steps.kv_total[choice.step];
+    json["open"] = chains.steps.open[choice.step] != 0;
+  }
   json["tree"] = maker.make();
   json["lowest_layer"] = layer_name(maker.lowest());
   json["lines_left_out"] = maker.left_out();

@@ -157,6 +157,8 @@ Json run_json(const Source& source) {
   json["steps"] = chains.step_count();
   json["requests"] = chains.request_count();
   json["nodes"] = chains.node_count();
+  json["nodes_outside_steps"] =
+      std::count(chains.nodes.step.begin(), chains.nodes.step.end(), kNoIndex);
   json["layers"] = layers_json(chains);
   json["sources"] = chains.source_count();
   json["log_lines"] = chains.log_count();

@@ -44,6 +44,7 @@ Json request_steps_json(const Source& source, std::uint32_t request);
 // The step whose chain is shown, for whom, and why this one.
 struct ChainChoice {
   std::uint32_t step = kNoIndex;
+  std::uint32_t root = kNoIndex;  // of the tree: the step's, or one of what lies outside any step
   std::uint32_t request = kNoIndex;  // kNoIndex: the whole step
   std::string why;
 };

@@ -159,7 +159,9 @@ Json request_steps_json(const Source& source, std::uint32_t request) {
   return json;
 }
 
-Result<ChainChoice> choose_chain(const Source& source) {
+namespace {
+
+Result<ChainChoice> choose_step(const Source& source) {
   const Chains& chains = source.chains;
   ChainChoice choice;
   if (source.options.request) {
@@ -195,6 +197,34 @@ Result<ChainChoice> choose_chain(const Source& source) {
     choice.why = "the slowest step of the run" + slowest_later(chains, choice.step);
   }
   return choice;
+}
+
+// The root with the most nodes of what lies outside any step; kNoIndex if all lies in steps.
+std::uint32_t largest_outside(const Chains& chains) {
+  std::uint32_t found = kNoIndex, size = 0, root = kNoIndex, begin = 0;
+  const auto count = static_cast<std::uint32_t>(chains.node_count());
+  for (std::uint32_t node = 0; node <= count; ++node) {
+    if (node < count && chains.nodes.parent[node] != kNoIndex) continue;
+    if (root != kNoIndex && node - begin > size) found = root, size = node - begin;
+    root = node < count && chains.nodes.step[node] == kNoIndex ? node : kNoIndex;
+    begin = node;
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<ChainChoice> choose_chain(const Source& source) {
+  TELLER_TRY(ChainChoice choice, choose_step(source));
+  const Chains& chains = source.chains;
+  if (choice.step != kNoIndex) choice.root = chains.steps.root[choice.step];
+  const bool asked = source.options.step || source.options.request;
+  if (asked || (choice.step != kNoIndex && chains.steps.node_count[choice.step] > 1)) return choice;
+  const std::uint32_t outside = largest_outside(chains);
+  if (outside == kNoIndex) return choice;
+  const std::string why =
+      choice.step == kNoIndex ? "no step was found" : "the steps hold no operators";
+  return ChainChoice{kNoIndex, outside, kNoIndex, why + ": what lies outside any step"};
 }
 
 }  // namespace teller::report_detail

@@ -149,6 +149,11 @@ std::string header_text(const Json& document, const TextStyle& style) {
                          " log lines, nodes by layer: " + pairs(run["layers"]),
                      "  holds     ");
   std::string losses = pairs(run["losses"]);
+  const auto outside = run["nodes_outside_steps"].get<double>(), nodes = run["nodes"].get<double>();
+  if (nodes > 0 && outside > 0.2 * nodes) {
+    losses += (losses.empty() ? "" : ", ") + number(100 * outside / nodes) +
+              " % of the nodes lie outside any step";
+  }
   if (run["state"] != "sealed")
     losses += (losses.empty() ? "" : ", ") + ("state " + shown(run["state"]));
   text +=

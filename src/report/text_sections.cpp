@@ -97,6 +97,12 @@ std::string percent(const Json& share) {
   return text.data();
 }
 
+// Whether the chain has this number, and it is not smaller.
+bool at_least(const Json& chain, const char* key, std::int64_t least) {
+  const Json value = member(chain, key);
+  return value.is_number_integer() && value.get<std::int64_t>() >= least;
+}
+
 std::string tree_line(const Json& line, const TextStyle& style) {
   const bool marked = line["deviating"].get<std::size_t>() > 0;
   std::string label(2 * line["depth"].get<std::size_t>(), ' ');
@@ -135,10 +141,10 @@ std::string requests_text(const Json& document, const TextStyle& style) {
                shown(r["preemptions"])},
               suspicious ? Ink::kRed : Ink::kPlain);
   }
-  std::string text = title(style,
-                           "Requests (suspicious first, then by latency; prefill and decode "
-                           "in tokens, waited in steps)") +
-                     table.text(style);
+  std::string text =
+      title(style, "Requests (suspicious first, then by latency)") + table.text(style);
+  text += wrap("queued, first token, latency: from arrival; prefill, decode: tokens; waited: steps",
+               width_of(style), "  ");
   if (requests.size() > kMostRows) {
     text += "  and " + std::to_string(requests.size() - kMostRows) + " more: --json has all\n";
   }
@@ -164,21 +170,22 @@ std::string request_steps_text(const Json& document, const TextStyle& style) {
 std::string chain_text(const Json& document, const TextStyle& style) {
   const Json& chain = document["chain"];
   if (!chain.is_object()) return "No step was found: see teller stats RUN.\n";
-  std::string head = "Chain of step " + shown(chain["number"]);
+  std::string head =
+      chain["step"].is_null() ? "Outside any step" : "Chain of step " + shown(chain["number"]);
   if (chain["request"].is_string()) head += " for request " + shown(chain["request"]);
   std::string text = title(style, head);
   std::string facts = duration(chain["duration_ns"].get<std::int64_t>());
-  if (chain["tokens"] >= 0) facts += ", " + shown(chain["tokens"]) + " tokens";
-  if (chain["kv_free"] >= 0) {
+  if (at_least(chain, "tokens", 0)) facts += ", " + shown(chain["tokens"]) + " tokens";
+  if (at_least(chain, "kv_free", 0)) {
     facts += ", " + shown(chain["kv_free"]) + "/" + shown(chain["kv_total"]) + " KV blocks free";
   }
-  if (chain["device_busy_ns"] > 0)
+  if (at_least(chain, "device_busy_ns", 1))
     facts += ", device busy " + time_or_dash(chain["device_busy_ns"]);
   facts += "; " + shown(chain["why"]);
   text += wrap(facts, width_of(style), "  ");
   for (const Json& line : chain["tree"]) text += tree_line(line, style);
   if (chain["lines_left_out"] > 0) {
-    text += "   … " + shown(chain["lines_left_out"]) + " more lines: --lines N\n";
+    text += "   … " + shown(chain["lines_left_out"]) + " smaller lines left out: --lines N\n";
   }
   if (chain["nodes_of_other_requests"] > 0) {
     text += "   (" + shown(chain["nodes_of_other_requests"]) +

@@ -43,6 +43,7 @@ struct Baseline {
   std::array<std::size_t, 3> phase_steps{};  // steps per Phase
   ScheduleNorm norm;                         // known only where external
   std::vector<MatesNorm> mates;              // by key id; all 0 where not external
+  FirstEffect first_effect;                  // by key id
 
   std::vector<Fit> duration_fits() const;
   std::vector<Fit> self_fits() const;

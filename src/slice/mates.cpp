@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 #include <tuple>
 
 namespace teller::slice_detail {
 namespace {
 
+constexpr std::size_t kFewestFirst = 3;  // steps, and requests
 constexpr std::size_t kFewestMates = 2;  // with one mate, nobody can say which of the two is off
 
 // One request's instances of one key in one step.
@@ -17,6 +20,7 @@ struct Cell {
   std::uint32_t slowest = 0;  // node
   double residual = 0;        // median over the instances: layers of one model
   double total_ns = 0;
+  bool first = false;
 };
 
 struct Sample {
@@ -38,6 +42,19 @@ std::vector<Sample> owned_samples(const std::vector<Observation>& observations,
   std::sort(samples.begin(), samples.end(),
             [](const Sample& a, const Sample& b) { return a.order() < b.order(); });
   return samples;
+}
+
+// The request that begins first with an operator in a step, whatever its phase.
+using FirstRequests = std::map<std::tuple<std::uint32_t, std::string, Layer>, std::uint32_t>;
+
+FirstRequests find_first(const std::vector<Observation>& observations, const KeyTable& keys) {
+  FirstRequests first;  // observations are in node order, which is the order in which they began
+  for (const Observation& o : observations) {
+    if (o.request == kNoIndex) continue;
+    const OpKey& key = keys.key(o.key);
+    first.try_emplace({o.step, key.family, key.layer}, o.request);
+  }
+  return first;
 }
 
 std::vector<Cell> make_cells(const std::vector<Sample>& samples) {
@@ -76,10 +93,10 @@ void compare_step(const std::vector<Cell>& cells, std::size_t begin, std::size_t
     }
     const double log_ratio = cells[i].residual - median(std::move(mates));
     const double excess = cells[i].total_ns * (1 - std::exp(-log_ratio));
-    out.push_back(
-        {cells[i].key,
-         cells[i].request,
-         {cells[i].step, log_ratio, static_cast<std::int64_t>(excess), cells[i].slowest}});
+    out.push_back({cells[i].key,
+                   cells[i].request,
+                   {cells[i].step, log_ratio, static_cast<std::int64_t>(excess), cells[i].slowest,
+                    cells[i].first}});
   }
 }
 
@@ -98,7 +115,12 @@ double MateSeries::standard_error() const {
 
 std::vector<MateSeries> compare_mates(const std::vector<Observation>& observations,
                                       const KeyTable& keys, const std::vector<Fit>& fits) {
-  const std::vector<Cell> cells = make_cells(owned_samples(observations, keys, fits));
+  std::vector<Cell> cells = make_cells(owned_samples(observations, keys, fits));
+  const FirstRequests first = find_first(observations, keys);
+  for (Cell& cell : cells) {
+    const OpKey& key = keys.key(cell.key);
+    cell.first = first.at({cell.step, key.family, key.layer}) == cell.request;
+  }
   std::vector<Compared> compared;
   for (std::size_t begin = 0; begin < cells.size();) {
     std::size_t end = begin + 1;
@@ -121,6 +143,36 @@ std::vector<MateSeries> compare_mates(const std::vector<Observation>& observatio
   }
   for (MateSeries& series : all) summarise(series);
   return all;
+}
+
+FirstEffect learn_first_effect(const std::vector<const std::vector<MateSeries>*>& runs,
+                               std::size_t keys) {
+  std::vector<std::vector<double>> medians(keys);  // of each request's steps as the first
+  for (const auto* run : runs) {
+    for (const MateSeries& series : *run) {
+      std::vector<double> ratios;
+      for (const MateStep& step : series.steps) {
+        if (step.first) ratios.push_back(step.log_ratio);
+      }
+      if (ratios.size() >= kFewestFirst) medians[series.key].push_back(median(std::move(ratios)));
+    }
+  }
+  FirstEffect effect(keys);
+  for (std::size_t key = 0; key < keys; ++key) {
+    if (medians[key].size() >= kFewestFirst) effect[key] = median(std::move(medians[key]));
+  }
+  return effect;
+}
+
+void remove_first_effect(std::vector<MateSeries>& all, const FirstEffect& effect) {
+  for (MateSeries& series : all) {
+    const std::optional<double> known = effect[series.key];
+    if (!known) std::erase_if(series.steps, [](const MateStep& step) { return step.first; });
+    for (MateStep& step : series.steps) {
+      if (step.first) step.log_ratio -= *known;
+    }
+    summarise(series);
+  }
 }
 
 }  // namespace teller::slice_detail

@@ -241,8 +241,8 @@ void judge_presence(const Case& c, Findings& findings) {
 }  // namespace
 
 void judge_mates(const Case& c, Findings& findings) {
-  const std::vector<MateSeries> all =
-      compare_mates(c.observations, c.keys, c.baseline.duration_fits());
+  std::vector<MateSeries> all = compare_mates(c.observations, c.keys, c.baseline.duration_fits());
+  remove_first_effect(all, c.baseline.first_effect);
   std::map<std::uint32_t, std::vector<const MateSeries*>> by_key;
   for (const MateSeries& series : all) by_key[series.key].push_back(&series);
   std::map<std::uint32_t, std::vector<Slow>> by_request;

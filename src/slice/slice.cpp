@@ -93,16 +93,36 @@ std::vector<Lesson> lessons(const std::vector<HealthyRun>& healthy,
   return list;
 }
 
+// What healthy requests show against their mates; the run itself helps with what comes of being
+// first in a step, for a defect of one request does not move a median over requests.
+void learn_mates(Baseline& baseline, const std::vector<HealthyRun>& healthy,
+                 const std::vector<Observation>& own, const KeyTable& keys,
+                 const SliceOptions& options) {
+  const std::vector<Fit> fits = baseline.duration_fits();
+  std::vector<std::vector<MateSeries>> series;
+  for (const HealthyRun& run : healthy) {
+    series.push_back(compare_mates(run.observations, keys, fits));
+  }
+  series.push_back(compare_mates(own, keys, fits));
+  std::vector<const std::vector<MateSeries>*> all;
+  for (const auto& one : series) all.push_back(&one);
+  baseline.first_effect = learn_first_effect(all, keys.size());
+  series.pop_back();
+  baseline.mates.resize(keys.size());
+  for (auto& one : series) {
+    remove_first_effect(one, baseline.first_effect);
+    widen_mates(baseline, one, options.min_steps);
+  }
+}
+
 Baseline learn(const std::vector<HealthyRun>& healthy, const std::vector<Observation>& own,
                std::size_t own_steps, const KeyTable& keys, const SliceOptions& options) {
   Baseline baseline;
   baseline.external = !healthy.empty();
   baseline.models = learn_keys(lessons(healthy, own, own_steps), keys, options.min_baseline_steps);
-  baseline.mates.resize(baseline.models.size());
-  const std::vector<Fit> fits = baseline.duration_fits();
+  learn_mates(baseline, healthy, own, keys, options);
   for (const HealthyRun& run : healthy) {
     widen(baseline.norm, read_schedule(run.chains));
-    widen_mates(baseline, compare_mates(run.observations, keys, fits), options.min_steps);
     const auto steps = count_phase_steps(run.observations, keys);
     for (std::size_t i = 0; i < steps.size(); ++i) baseline.phase_steps[i] += steps[i];
   }
@@ -111,6 +131,10 @@ Baseline learn(const std::vector<HealthyRun>& healthy, const std::vector<Observa
 
 // Keys of the run that nothing is expected of.
 void note_unknown_keys(const Case& c, Findings& findings) {
+  if (c.observations.empty()) {
+    findings.notes.push_back("no step holds any operator: operators were not judged");
+    return;
+  }
   std::vector<bool> seen(c.keys.size(), false);
   for (const Observation& o : c.observations) seen[o.key] = true;
   std::size_t all = 0, unknown = 0;

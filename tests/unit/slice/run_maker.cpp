@@ -211,7 +211,7 @@ class Maker {
   }
 
   void attend(std::uint32_t parent, const std::vector<Entry>& entries) {
-    double first = 1.1;  // the first of a batch finds cold caches
+    double first = 1.6;  // the first of a batch finds cold caches
     for (const Entry& entry : entries) {
       if (entry.scheduled == 0) continue;
       double us = first * (60 + 0.25 * entry.computed + 2.5 * (entry.scheduled - 1) +
