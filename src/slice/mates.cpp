@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <string>
 #include <tuple>
 
 namespace teller::slice_detail {
@@ -26,6 +24,7 @@ struct Cell {
 struct Sample {
   std::uint32_t key, step, request, node;
   double residual, ns;
+  bool first;
   auto order() const { return std::tie(key, step, request, node); }
 };
 
@@ -37,31 +36,18 @@ std::vector<Sample> owned_samples(const std::vector<Observation>& observations,
     const Fit& fit = fits[o.key];
     if (!fit.known()) continue;
     samples.push_back({o.key, o.step, o.request, o.node, fit.residual(o.duration()),
-                       std::exp(static_cast<double>(o.log_duration))});
+                       std::exp(static_cast<double>(o.log_duration)), o.first});
   }
   std::sort(samples.begin(), samples.end(),
             [](const Sample& a, const Sample& b) { return a.order() < b.order(); });
   return samples;
 }
 
-// The request that begins first with an operator in a step, whatever its phase.
-using FirstRequests = std::map<std::tuple<std::uint32_t, std::string, Layer>, std::uint32_t>;
-
-FirstRequests find_first(const std::vector<Observation>& observations, const KeyTable& keys) {
-  FirstRequests first;  // observations are in node order, which is the order in which they began
-  for (const Observation& o : observations) {
-    if (o.request == kNoIndex) continue;
-    const OpKey& key = keys.key(o.key);
-    first.try_emplace({o.step, key.family, key.layer}, o.request);
-  }
-  return first;
-}
-
 std::vector<Cell> make_cells(const std::vector<Sample>& samples) {
   std::vector<Cell> cells;
   for (std::size_t i = 0; i < samples.size();) {
     const Sample& first = samples[i];
-    Cell cell{first.key, first.step, first.request, first.node, 0, 0};
+    Cell cell{first.key, first.step, first.request, first.node, 0, 0, first.first};
     std::vector<double> residuals;
     double worst = first.residual;
     for (; i < samples.size() && samples[i].key == cell.key && samples[i].step == cell.step &&
@@ -115,12 +101,7 @@ double MateSeries::standard_error() const {
 
 std::vector<MateSeries> compare_mates(const std::vector<Observation>& observations,
                                       const KeyTable& keys, const std::vector<Fit>& fits) {
-  std::vector<Cell> cells = make_cells(owned_samples(observations, keys, fits));
-  const FirstRequests first = find_first(observations, keys);
-  for (Cell& cell : cells) {
-    const OpKey& key = keys.key(cell.key);
-    cell.first = first.at({cell.step, key.family, key.layer}) == cell.request;
-  }
+  const std::vector<Cell> cells = make_cells(owned_samples(observations, keys, fits));
   std::vector<Compared> compared;
   for (std::size_t begin = 0; begin < cells.size();) {
     std::size_t end = begin + 1;

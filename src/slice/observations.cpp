@@ -118,6 +118,26 @@ class KeyCache {
   std::unordered_map<std::uint64_t, std::uint32_t> known_;  // looked up only, never walked
 };
 
+// Which request a step runs an operator for first. Nodes come in the order in which they began.
+class FirstRequests {
+ public:
+  explicit FirstRequests(const Chains& chains) : chains_(chains) {}
+
+  bool is_first(std::uint32_t node) {
+    const std::uint32_t step = chains_.nodes.step[node];
+    if (step != step_) first_.clear();
+    step_ = step;
+    const std::uint32_t request = chains_.nodes.request[node];
+    const std::pair key{chains_.nodes.layer[node], chains_.nodes.family[node]};
+    return first_.try_emplace(key, request).first->second == request;
+  }
+
+ private:
+  const Chains& chains_;
+  std::uint32_t step_ = kNoIndex;
+  std::map<std::pair<std::uint8_t, std::uint32_t>, std::uint32_t> first_;  // of this step
+};
+
 }  // namespace
 
 std::string_view phase_name(Phase phase) {
@@ -136,6 +156,7 @@ std::vector<Observation> observe(const Chains& chains, KeyTable& keys) {
   const Work work(chains);
   Gaps gaps(chains);
   KeyCache cache(chains, keys);
+  FirstRequests first(chains);
   std::vector<Observation> list;
   list.reserve(chains.node_count());
   for (std::uint32_t node = 0; node < chains.node_count(); ++node) {
@@ -145,6 +166,7 @@ std::vector<Observation> observe(const Chains& chains, KeyTable& keys) {
     o.node = node;
     o.step = chains.nodes.step[node];
     o.request = chains.nodes.request[node];
+    o.first = o.request != kNoIndex && first.is_first(node);
     const Phase phase = work.describe(o);
     o.key = cache.key(node, phase, o.request != kNoIndex);
     const std::int64_t duration = chains.nodes.end_ns[node] - chains.nodes.begin_ns[node];

@@ -50,6 +50,7 @@ struct Observation {
   float log_duration = 0;
   float log_self = 0;    // without the host children's time
   float log_queue = -1;  // launch to start of a device activity; -1: none
+  bool first = false;    // belongs to the request that its step runs this operator for first
   float log_gap = 0;     // from the sibling before (or the parent's begin) to its begin
 
   Point duration() const { return {log_tokens, log_context, log_duration}; }

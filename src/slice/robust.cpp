@@ -11,7 +11,9 @@ constexpr double kHuber = 1.345;            // 95 % efficiency for normal errors
 constexpr double kNormalMad = 1.4826;       // MAD to standard deviation
 constexpr double kLeastVariation = 0.05;    // of a covariate, in log units, to get a slope
 constexpr std::size_t kMostPoints = 20000;  // more add nothing; every n-th is taken
-constexpr int kIterations = 15;
+constexpr double kBisquare = 4.685;         // the same efficiency, and no weight far out
+constexpr int kHuberRounds = 10;
+constexpr int kRounds = 20;
 
 std::vector<Point> thin_out(std::span<const Point> points) {
   const std::size_t stride = 1 + points.size() / (kMostPoints + 1);
@@ -99,6 +101,14 @@ double Fit::deviation(double residual_value) const {
 
 namespace {
 
+// Huber's weights lead to the line whatever the start; Tukey's bisquare then takes the pull from
+// what lies far off, such as all the points of one slow request.
+double weight(double scaled, int round) {
+  if (round < kHuberRounds) return std::min(1.0, kHuber / std::max(std::abs(scaled), 1e-12));
+  const double ratio = scaled / kBisquare;
+  return std::abs(ratio) >= 1 ? 0 : (1 - ratio * ratio) * (1 - ratio * ratio);
+}
+
 Fit fit_slopes(std::span<const Point> all) {
   Fit fit;
   if (all.empty()) return fit;
@@ -107,7 +117,7 @@ Fit fit_slopes(std::span<const Point> all) {
   const Covariate context = describe(points, &Point::log_context);
   std::vector<double> weights(points.size(), 1.0);
   std::vector<double> residuals(points.size());
-  for (int round = 0; round < kIterations; ++round) {
+  for (int round = 0; round < kRounds; ++round) {
     const Eigen::Vector3d solution = solve(points, weights, tokens, context);
     fit.b = tokens.used ? solution(1) : 0;
     fit.c = context.used ? solution(2) : 0;
@@ -117,7 +127,7 @@ Fit fit_slopes(std::span<const Point> all) {
     for (std::size_t i = 0; i < points.size(); ++i) residuals[i] = fit.residual(points[i]);
     const double scale = std::max(mad_spread(residuals), 1e-6);
     for (std::size_t i = 0; i < points.size(); ++i) {
-      weights[i] = std::min(1.0, kHuber * scale / std::max(std::abs(residuals[i]), 1e-12));
+      weights[i] = weight(residuals[i] / scale, round);
     }
   }
   fit.a += median(residuals);  // healthy points have median 0

@@ -44,9 +44,9 @@ struct Fit {
 
 inline constexpr double kSpreadFloor = 0.05;
 
-// Fits by iteratively reweighted least squares with Huber's weights (Huber, 1964; k = 1.345), so
-// that a minority of slow points does not move the line. A covariate that hardly varies gets no
-// slope.
+// Fits by iteratively reweighted least squares, first with Huber's weights (Huber, 1964; k
+// = 1.345), then with Tukey's bisquare (Beaton and Tukey, 1974; c = 4.685), so that a minority of
+// slow points does not move the line. A covariate that hardly varies gets no slope.
 Fit fit_log_time(std::span<const Point> points);
 
 // The same, but slopes come from comparisons inside groups alone: what all points of a group share
