@@ -1,7 +1,8 @@
-# Headers of CUPTI and NVTX: from CUPTI_ROOT, a CUDA toolkit, or NVIDIA's small Python wheels (those that come with
-# PyTorch). FindCUDAToolkit does not know the wheels. Only headers are needed: libcupti is looked up at run time.
+# Headers of CUPTI: from CUPTI_ROOT, a CUDA toolkit, or NVIDIA's small Python wheels (those that come with PyTorch).
+# FindCUDAToolkit does not know the wheels. Only headers are needed: libcupti is looked up at run time.
 #
-#   CUPTI_INCLUDE_DIR, NVTX_INCLUDE_DIR, and the imported targets teller::cupti_headers and teller::nvtx_headers
+#   CUPTI_INCLUDE_DIR and the imported target teller::cupti_headers; TELLER_CUPTI=OFF leaves CUPTI out
+option(TELLER_CUPTI "Record CUDA through CUPTI where its headers are found" ON)
 set(CUPTI_ROOT "" CACHE PATH "Folder that holds CUPTI (include/cupti.h)")
 
 # The Python whose packages are searched for NVIDIA's wheels.
@@ -25,17 +26,12 @@ set(TELLER_CUDA_HINTS ${CUPTI_ROOT}/include ${CUPTI_ROOT} $ENV{CUPTI_ROOT}/inclu
 find_path(CUPTI_INCLUDE_DIR cupti.h HINTS ${TELLER_CUDA_HINTS})
 # cupti.h includes cuda.h, which a wheel of CUPTI alone does not hold.
 find_path(CUPTI_CUDA_INCLUDE_DIR cuda.h HINTS ${CUPTI_INCLUDE_DIR} ${TELLER_CUDA_HINTS})
-find_path(NVTX_INCLUDE_DIR nvtx3/nvToolsExt.h HINTS ${TELLER_CUDA_HINTS})
-mark_as_advanced(CUPTI_INCLUDE_DIR CUPTI_CUDA_INCLUDE_DIR NVTX_INCLUDE_DIR)
+mark_as_advanced(CUPTI_INCLUDE_DIR CUPTI_CUDA_INCLUDE_DIR)
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(CUPTI REQUIRED_VARS CUPTI_INCLUDE_DIR CUPTI_CUDA_INCLUDE_DIR)
 
-if(NVTX_INCLUDE_DIR AND NOT TARGET teller::nvtx_headers)
-  add_library(teller::nvtx_headers INTERFACE IMPORTED GLOBAL)
-  target_include_directories(teller::nvtx_headers SYSTEM INTERFACE ${NVTX_INCLUDE_DIR})
-endif()
-if(CUPTI_FOUND AND NOT TARGET teller::cupti_headers)
+if(CUPTI_FOUND AND TELLER_CUPTI AND NOT TARGET teller::cupti_headers)
   add_library(teller::cupti_headers INTERFACE IMPORTED GLOBAL)
   target_include_directories(teller::cupti_headers SYSTEM INTERFACE ${CUPTI_INCLUDE_DIR} ${CUPTI_CUDA_INCLUDE_DIR})
 endif()
