@@ -82,27 +82,27 @@ ring::DeviceRecord placed(const Activity& activity, ring::DeviceKind kind) noexc
   return record;
 }
 
-void on_kernel(const CUpti_ActivityKernel9& kernel) noexcept {
-  record_device(placed(kernel, ring::DeviceKind::kKernel), kernel.name);
+void on_kernel(const CUpti_ActivityKernel9& kernel, WaitBudget& budget) noexcept {
+  record_device(placed(kernel, ring::DeviceKind::kKernel), kernel.name, budget);
 }
 
-void on_memcpy(const CUpti_ActivityMemcpy5& copy) noexcept {
+void on_memcpy(const CUpti_ActivityMemcpy5& copy, WaitBudget& budget) noexcept {
   ring::DeviceRecord record = placed(copy, ring::DeviceKind::kMemcpy);
   record.bytes = copy.bytes;
   record.detail = copy.copyKind;
   constexpr const char* kNames[] = {"Memcpy",      "Memcpy HtoD", "Memcpy DtoH", "Memcpy HtoA",
                                     "Memcpy AtoH", "Memcpy AtoA", "Memcpy AtoD", "Memcpy DtoA",
                                     "Memcpy DtoD", "Memcpy HtoH", "Memcpy PtoP"};
-  record_device(record, kNames[copy.copyKind <= 10 ? copy.copyKind : 0]);
+  record_device(record, kNames[copy.copyKind <= 10 ? copy.copyKind : 0], budget);
 }
 
-void on_memset(const CUpti_ActivityMemset4& fill) noexcept {
+void on_memset(const CUpti_ActivityMemset4& fill, WaitBudget& budget) noexcept {
   ring::DeviceRecord record = placed(fill, ring::DeviceKind::kMemset);
   record.bytes = fill.bytes;
-  record_device(record, "Memset");
+  record_device(record, "Memset", budget);
 }
 
-void on_sync(const CUpti_ActivitySynchronization& sync) noexcept {
+void on_sync(const CUpti_ActivitySynchronization& sync, WaitBudget& budget) noexcept {
   ring::DeviceRecord record{};
   record.kind = static_cast<std::uint32_t>(ring::DeviceKind::kSync);
   record.begin_ns = host_time(sync.start);
@@ -114,17 +114,17 @@ void on_sync(const CUpti_ActivitySynchronization& sync) noexcept {
   record.detail = static_cast<std::uint32_t>(sync.type);
   constexpr const char* kNames[] = {"Sync", "Event Sync", "Stream Wait Event", "Stream Sync",
                                     "Context Sync"};
-  record_device(record, kNames[record.detail <= 4 ? record.detail : 0]);
+  record_device(record, kNames[record.detail <= 4 ? record.detail : 0], budget);
 }
 
-void on_overhead(const CUpti_ActivityOverhead2& overhead) noexcept {
+void on_overhead(const CUpti_ActivityOverhead2& overhead, WaitBudget& budget) noexcept {
   ring::DeviceRecord record{};
   record.kind = static_cast<std::uint32_t>(ring::DeviceKind::kOverhead);
   record.begin_ns = host_time(overhead.start);
   record.end_ns = host_time(overhead.end);
   record.device = record.context = record.stream = -1;
   record.detail = static_cast<std::uint32_t>(overhead.overheadKind);
-  record_device(record, "CUPTI overhead");
+  record_device(record, "CUPTI overhead", budget);
 }
 
 template <typename Activity>
@@ -132,19 +132,19 @@ const Activity& as(const CUpti_Activity* record) noexcept {
   return *reinterpret_cast<const Activity*>(record);
 }
 
-void on_activity(const CUpti_Activity* record) noexcept {
+void on_activity(const CUpti_Activity* record, WaitBudget& budget) noexcept {
   switch (record->kind) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
     case CUPTI_ACTIVITY_KIND_KERNEL:
-      return on_kernel(as<CUpti_ActivityKernel9>(record));
+      return on_kernel(as<CUpti_ActivityKernel9>(record), budget);
     case CUPTI_ACTIVITY_KIND_MEMCPY:
-      return on_memcpy(as<CUpti_ActivityMemcpy5>(record));
+      return on_memcpy(as<CUpti_ActivityMemcpy5>(record), budget);
     case CUPTI_ACTIVITY_KIND_MEMSET:
-      return on_memset(as<CUpti_ActivityMemset4>(record));
+      return on_memset(as<CUpti_ActivityMemset4>(record), budget);
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-      return on_sync(as<CUpti_ActivitySynchronization>(record));
+      return on_sync(as<CUpti_ActivitySynchronization>(record), budget);
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
-      return on_overhead(as<CUpti_ActivityOverhead2>(record));
+      return on_overhead(as<CUpti_ActivityOverhead2>(record), budget);
     default:
       return;
   }
@@ -159,8 +159,10 @@ void CUPTIAPI on_buffer_requested(uint8_t** buffer, size_t* size, size_t* max_re
 void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream, uint8_t* buffer, size_t,
                                   size_t valid_bytes) noexcept {
   CUpti_Activity* record = nullptr;
-  while (valid_bytes > 0 && g_api.next_record(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
-    on_activity(record);
+  WaitBudget budget;
+  while (valid_bytes > 0 && !capture_has_stopped() &&
+         g_api.next_record(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
+    on_activity(record, budget);
   }
   std::size_t dropped = 0;
   if (g_api.dropped_records(context, stream, &dropped) == CUPTI_SUCCESS && dropped > 0) {
@@ -172,7 +174,7 @@ void CUPTIAPI on_buffer_completed(CUcontext context, uint32_t stream, uint8_t* b
 }
 
 void flush_at_exit() noexcept {
-  if (g_started.load()) g_api.flush_all(1);
+  if (g_started.load() && !capture_has_stopped()) g_api.flush_all(1);
 }
 
 void set_clock() noexcept {

@@ -256,6 +256,30 @@ bool write_plain(RingHeader* ring, RecordType type, std::uint32_t domain,
   return write_text(ring, type, event, id);
 }
 
+// Waits a moment for the recorder to make room. False if that is no use: nothing is kept any more,
+// `budget` is used up, or the recorder has given no sign of life since a wait for it was in vain.
+bool wait_for_recorder(WaitBudget& budget) noexcept {
+  ArenaHeader* arena = g_arena.load(std::memory_order_acquire);
+  const std::uint64_t drains = arena->drains.load(std::memory_order_acquire);
+  if (!budget.used) budget.drains = drains;
+  budget.used = true;
+  if (budget.left_ns == 0 && drains == budget.drains) {
+    arena->given_up.store(drains + 1, std::memory_order_relaxed);
+  }
+  if (budget.left_ns == 0 || arena->stop.load(std::memory_order_relaxed) != 0 ||
+      arena->given_up.load(std::memory_order_relaxed) == drains + 1) {
+    return false;
+  }
+  const int saved_errno = errno;
+  const std::uint64_t begin = now_ns();
+  const timespec pause{0, 1000000};
+  nanosleep(&pause, nullptr);
+  const std::uint64_t waited = now_ns() - begin;
+  budget.left_ns -= waited < budget.left_ns ? waited : budget.left_ns;
+  errno = saved_errno;
+  return true;
+}
+
 }  // namespace
 
 Text text_of(const char* string) noexcept {
@@ -369,7 +393,13 @@ void record_call_end(ring::ApiRecord call, const char* name) noexcept {
   if (!write(ring, record)) count_drop(ring, false);
 }
 
-void record_device(ring::DeviceRecord activity, const char* name) noexcept {
+bool capture_has_stopped() noexcept {
+  ArenaHeader* arena = g_arena.load(std::memory_order_acquire);
+  return arena != nullptr && arena->stop.load(std::memory_order_relaxed) != 0;
+}
+
+void record_device(ring::DeviceRecord activity, const char* name, WaitBudget& budget) noexcept {
+  if (capture_has_stopped()) return;
   RingGuard guard;
   RingHeader* ring = guard.get();
   if (ring == nullptr) return count_without_ring();
@@ -381,13 +411,9 @@ void record_device(ring::DeviceRecord activity, const char* name) noexcept {
   record.fixed_bytes = sizeof activity;
   record.text = text.data;
   record.text_bytes = text.bytes;
-  constexpr int kPatience = 50;  // milliseconds
-  for (int i = 0; i < kPatience; ++i) {
-    if (write(ring, record)) return;
-    const timespec pause{0, 1000000};
-    nanosleep(&pause, nullptr);
+  while (!write(ring, record)) {
+    if (!wait_for_recorder(budget)) return count_drop(ring, false);
   }
-  count_drop(ring, false);
 }
 
 }  // namespace teller::collector

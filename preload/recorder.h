@@ -1,5 +1,6 @@
 // Writes events into the ring of the calling thread: no lock, no allocation, no system call but at
-// a thread's first event. Everything here is [callback]: it runs inside the traced program.
+// a thread's first event and in record_device(). Everything here is [callback]: it runs inside the
+// traced program.
 #pragma once
 
 #include <time.h>
@@ -51,8 +52,18 @@ void record_call_begin(std::uint32_t correlation, bool driver, const char* name,
                        std::uint64_t begin_ns) noexcept;
 // It ends, on the same thread.
 void record_call_end(ring::ApiRecord call, const char* name) noexcept;
-// A device activity. Waits a little for room: it is called on CUPTI's own thread, which delivers in
-// bursts.
-void record_device(ring::DeviceRecord activity, const char* name) noexcept;
+// How long the device activities that arrive together (a buffer of CUPTI's) may wait for room, all
+// of them together: they come in bursts, on a thread that the program may be waiting for.
+struct WaitBudget {
+  std::uint64_t left_ns = 20000000;
+  std::uint64_t drains = 0;  // ArenaHeader::drains at the first wait
+  bool used = false;
+};
+
+// A device activity. While the ring is full and the recorder at work it waits, as long as `budget`
+// lasts.
+void record_device(ring::DeviceRecord activity, const char* name, WaitBudget& budget) noexcept;
+// Whether nothing is kept any more: a limit was reached, or the disk is full.
+bool capture_has_stopped() noexcept;
 
 }  // namespace teller::collector

@@ -17,7 +17,7 @@
 namespace teller::ring {
 
 inline constexpr std::uint64_t kArenaMagic = 0x314e524152454c54;  // "TLERARN1"
-inline constexpr std::uint32_t kArenaVersion = 1;
+inline constexpr std::uint32_t kArenaVersion = 2;
 
 // Threads that can record at the same time; a later one is counted in
 // ArenaHeader::events_without_ring.
@@ -157,6 +157,9 @@ struct ArenaHeader {
   std::atomic<std::uint32_t>
       stop;  // set by the recorder: capture has ended, do not count what is dropped
   std::atomic<std::uint32_t> ring_state[kMaxRings];
+  std::atomic<std::uint64_t> drains;  // bumped by the recorder at each drain: it is alive
+  // Private to the process: one more than the `drains` at which waiting for room was given up.
+  std::atomic<std::uint64_t> given_up;
 };
 inline constexpr std::uint64_t kArenaHeaderBytes = 8192;
 static_assert(sizeof(ArenaHeader) <= kArenaHeaderBytes);

@@ -110,6 +110,7 @@ std::uint64_t ArenaReader::drain(ArenaSink& sink) {
   read_definitions(sink);
   std::uint64_t fullest = 0;
   for (const Ready& item : ready) fullest = std::max(fullest, read_ring(item, sink));
+  header_->drains.fetch_add(1, std::memory_order_release);
   return fullest;
 }
 

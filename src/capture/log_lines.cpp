@@ -4,28 +4,11 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace teller::capture {
 
 namespace {
-
-// Length of the well-formed UTF-8 sequence at the start of `text`, 0 if there is none.
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  std::size_t length = 0;
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first <= 0xdf) length = 2;
-  if (first >= 0xe0 && first <= 0xef) length = 3;
-  if (first >= 0xf0 && first <= 0xf4) length = 4;
-  if (length == 0 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  const unsigned char second = byte(1);
-  if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)) return 0;
-  if ((first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f)) return 0;
-  return length;
-}
 
 void append_escaped(std::string& out, unsigned char c) {
   switch (c) {
@@ -51,17 +34,17 @@ bool append_json_string(std::string& out, std::string_view text) {
   bool valid = true;
   out += '"';
   while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
+    const Utf8Piece piece = read_utf8(text);
     const auto first = static_cast<unsigned char>(text[0]);
-    if (length == 0) {
+    if (!piece.valid) {
       valid = false;
-      out += "\xef\xbf\xbd";
+      out += kReplacement;
     } else if (first < 0x20 || first == '"' || first == '\\' || first == 0x7f) {
       append_escaped(out, first);
     } else {
-      out.append(text.substr(0, length));
+      out.append(text.substr(0, piece.length));
     }
-    text.remove_prefix(std::max<std::size_t>(length, 1));
+    text.remove_prefix(piece.length);
   }
   out += '"';
   return valid;
@@ -110,7 +93,7 @@ void LogLines::take(std::int64_t time_ns, std::string_view part, std::string& ou
     // Not through the middle of a character.
     while (whole > kMaxLineBytes - 4 && (partial_[whole - 1] & 0xc0) == 0x80) --whole;
     if (whole > kMaxLineBytes - 4 && (partial_[whole - 1] & 0xc0) == 0xc0) --whole;
-    if (sequence_length(std::string_view(partial_).substr(whole)) != 0) whole = partial_.size();
+    if (read_utf8(std::string_view(partial_).substr(whole)).valid) whole = partial_.size();
     emit(std::string_view(partial_).substr(0, whole), false, out);
     partial_.erase(0, whole);
     partial_ns_ = time_ns;

@@ -86,10 +86,10 @@ void RunWriter::append_log(std::string_view lines) {
     const ssize_t written = write(log_fd_, lines.data(), lines.size());
     if (written < 0) {
       if (errno == EINTR) continue;
-      const int error = errno;
+      std::string reason = errno_error("writing " + run_.file("logs.jsonl"), errno).message;
       // What was written of the last line is cut off, so that the file ends with a whole line.
-      if (ftruncate(log_fd_, static_cast<off_t>(log_bytes_)) != 0) log_bytes_ += 0;
-      return stop(errno_error("writing " + run_.file("logs.jsonl"), error).message, true);
+      if (ftruncate(log_fd_, static_cast<off_t>(log_bytes_)) != 0) reason += "; it ends in mid-line";
+      return stop(reason, true);
     }
     lines.remove_prefix(static_cast<std::size_t>(written));
     if (lines.empty()) log_bytes_ = static_cast<std::uint64_t>(lseek(log_fd_, 0, SEEK_END));

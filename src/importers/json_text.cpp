@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/utf8.h"
+
 namespace teller {
 
 namespace {
-
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -37,25 +37,6 @@ JsonEscape unicode_escape(std::string_view text) {
   if (low < 0xDC00 || low > 0xDFFF) return {};
   return {12, 0x10000u + (static_cast<std::uint32_t>(unit - 0xD800) << 10) +
                   static_cast<std::uint32_t>(low - 0xDC00)};
-}
-
-void append_utf8(std::uint32_t code, std::string& out) {
-  const auto tail = [&](int shift) { out += static_cast<char>(0x80 | ((code >> shift) & 0x3F)); };
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xC0 | (code >> 6));
-    tail(0);
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xE0 | (code >> 12));
-    tail(6);
-    tail(0);
-  } else {
-    out += static_cast<char>(0xF0 | (code >> 18));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
 }
 
 void append_control(char c, std::string& out) {
@@ -94,9 +75,9 @@ std::size_t append_repaired(std::string_view text, std::size_t at, std::string& 
     append_control(c, out);
     return 1;
   }
-  const std::size_t length = utf8_length(text.substr(at));
-  out += length == 0 ? kReplacement : text.substr(at, length);
-  return length == 0 ? utf8_broken_length(text.substr(at)) : length;
+  const Utf8Piece piece = read_utf8(text.substr(at));
+  out += piece.valid ? text.substr(at, piece.length) : kReplacement;
+  return piece.length;
 }
 
 }  // namespace
@@ -180,50 +161,6 @@ std::string repair_json(std::string_view text) {
     }
   }
   return out;
-}
-
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const auto tails = [&](std::size_t n) {
-    for (std::size_t i = 1; i <= n; ++i) {
-      if ((byte(i) & 0xC0) != 0x80) return false;
-    }
-    return true;
-  };
-  const unsigned first = byte(0);
-  if (text.empty()) return 0;
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first < 0xE0) return tails(1) ? 2 : 0;
-  if (first >= 0xE0 && first < 0xF0) {
-    const bool in_range = !(first == 0xE0 && byte(1) < 0xA0) && !(first == 0xED && byte(1) > 0x9F);
-    return in_range && tails(2) ? 3 : 0;
-  }
-  if (first >= 0xF0 && first < 0xF5) {
-    const bool in_range = !(first == 0xF0 && byte(1) < 0x90) && !(first == 0xF4 && byte(1) > 0x8F);
-    return in_range && tails(3) ? 4 : 0;
-  }
-  return 0;
-}
-
-std::size_t utf8_broken_length(std::string_view text) {
-  // A prefix of a character becomes one when bytes that fit are put behind it.
-  for (std::size_t have = 3; have >= 2; --have) {
-    if (text.size() < have) continue;
-    for (const char* rest : {"\x80", "\x80\x80", "\xA0", "\x90\x80"}) {
-      if (utf8_length(std::string(text.substr(0, have)) + rest) > have) return have;
-    }
-  }
-  return 1;
-}
-
-void append_valid_utf8(std::string_view text, std::string& out) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text.substr(at));
-    out += length == 0 ? kReplacement : text.substr(at, length);
-    at += length == 0 ? utf8_broken_length(text.substr(at)) : length;
-  }
 }
 
 }  // namespace teller

@@ -43,12 +43,5 @@ void append_quoted(std::string_view text, std::string& out);
 // Rewrites one JSON value so that its strings are well formed: bytes that are no UTF-8 become
 // U+FFFD, raw control characters and wrong escapes are escaped. Structure is left alone.
 std::string repair_json(std::string_view text);
-// Length of the UTF-8 character at the start of `text`; 0 if it is none.
-std::size_t utf8_length(std::string_view text);
-// Bytes at the start of `text`, which is no UTF-8 character, that one U+FFFD stands for: as much as
-// could begin a character, at least one (the practice that Unicode recommends).
-std::size_t utf8_broken_length(std::string_view text);
-// Appends `text` with each broken character replaced by U+FFFD.
-void append_valid_utf8(std::string_view text, std::string& out);
 
 }  // namespace teller

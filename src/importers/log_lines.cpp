@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/mapped_file.h"
-#include "importers/json_text.h"
+#include "base/utf8.h"
 
 namespace teller {
 

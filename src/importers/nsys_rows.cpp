@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include "base/utf8.h"
 #include "importers/json_text.h"
 
 namespace teller {

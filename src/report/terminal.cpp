@@ -5,34 +5,10 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/utf8.h"
+
 namespace teller::report_detail {
 namespace {
-
-// One code point at the begin of `text`: its value and length; length 0 if it is no UTF-8.
-struct CodePoint {
-  std::uint32_t value = 0;
-  std::size_t length = 0;
-};
-
-CodePoint decode(std::string_view text) {
-  const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  const std::size_t length = lead >= 0xF0 && lead < 0xF5   ? 4
-                             : lead >= 0xE0 && lead < 0xF0 ? 3
-                             : lead >= 0xC2 && lead < 0xE0 ? 2
-                                                           : 0;
-  if (length == 0 || length > text.size()) return {};
-  std::uint32_t value = lead & (0xFFu >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {};
-    value = (value << 6) | (byte(i) & 0x3Fu);
-  }
-  constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-  if (value < kLeast[length] || value > 0x10FFFF || surrogate) return {};
-  return {value, length};
-}
 
 bool is_dangerous(std::uint32_t c) {
   const bool control = c < 0x20 || (c >= 0x7F && c < 0xA0);
@@ -58,14 +34,14 @@ std::string printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const CodePoint c = decode(text);
-    const std::size_t length = std::max<std::size_t>(c.length, 1);
-    if (c.length == 0) {
+    const Utf8Piece c = read_utf8(text);
+    const std::size_t length = c.valid ? c.length : 1;
+    if (!c.valid) {
       out += escaped("\\x%02x", static_cast<unsigned char>(text[0]));
-    } else if (c.value == '\t') {
+    } else if (c.code == '\t') {
       out += ' ';
-    } else if (is_dangerous(c.value)) {
-      out += c.value < 0x100 ? escaped("\\x%02x", c.value) : escaped("\\u%04x", c.value);
+    } else if (is_dangerous(c.code)) {
+      out += c.code < 0x100 ? escaped("\\x%02x", c.code) : escaped("\\u%04x", c.code);
     } else {
       out += text.substr(0, length);
     }

@@ -61,18 +61,5 @@ TEST(RepairJson, AlwaysGivesValidStrings) {
   }
 }
 
-TEST(AppendValidUtf8, ReplacesLikeOtherReaders) {
-  const auto valid = [](std::string_view text) {
-    std::string out;
-    append_valid_utf8(text, out);
-    return out;
-  };
-  EXPECT_EQ(valid("é😀"), "é😀");
-  EXPECT_EQ(valid("a\xE6\x97"), "a\uFFFD");
-  EXPECT_EQ(valid("\xF0\x9F\x98z"), "\uFFFDz");
-  EXPECT_EQ(valid("\xC0\x80\xFF"), "\uFFFD\uFFFD\uFFFD");
-  EXPECT_EQ(valid("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");
-}
-
 }  // namespace
 }  // namespace teller
