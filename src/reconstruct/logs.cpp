@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/json.h"
 #include "base/mapped_file.h"
 #include "reconstruct/interval_index.h"
 #include "reconstruct/json_fields.h"
@@ -121,7 +122,7 @@ struct Entry {
 };
 
 bool read_entry(std::string_view line, Entry& entry) {
-  const Json json = Json::parse(line, nullptr, false);
+  const Json json = parse_json(line);
   if (!json.is_object()) return false;
   const auto text = json.find("text");
   if (text == json.end() || !text->is_string()) return false;
