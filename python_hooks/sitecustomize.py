@@ -24,8 +24,9 @@ def _leave_path(folder):
 
 def _run_users_own():
     """Runs the sitecustomize that would have run without us; what it raises is raised, for site.py to report."""
-    from importlib.machinery import PathFinder
-    from importlib.util import module_from_spec
+    # Not from importlib, which imports contextlib, re and more: they would be in every Python.
+    from _frozen_importlib import module_from_spec
+    from _frozen_importlib_external import PathFinder
 
     spec = PathFinder.find_spec("sitecustomize", sys.path)
     if spec is None or spec.loader is None:

@@ -14,14 +14,19 @@ def _nothing(*_unused: object) -> int:
     return 0
 
 
+# What a call into the library may raise by itself: near the recursion limit, or without memory.
+OWN_ERRORS: tuple = (RecursionError, MemoryError)
+# Longer texts are cut before they are encoded.
+MAX_NAME, MAX_TEXT = 1024, 128 << 10
+
 push = pop = mark = start = end = note = _nothing
 
 
 def load(path: str) -> bool:
     """Loads the library and replaces this module's functions by its own. False if it does not record."""
-    global push, pop, mark, start, end, note
+    global push, pop, mark, start, end, note, OWN_ERRORS
     try:
-        from ctypes import PyDLL, c_char_p, c_int, c_uint32, c_uint64
+        from ctypes import ArgumentError, PyDLL, c_char_p, c_int, c_uint32, c_uint64
 
         library = PyDLL(path)
         library.teller_hook_init.restype = c_int
@@ -41,13 +46,22 @@ def load(path: str) -> bool:
             function = getattr(library, "teller_hook_" + name)
             function.restype, function.argtypes = result, arguments
             functions[name] = function
+        # Bytes and small integers need no conversion, and thus no deeper recursion than any call.
+        functions["push"].argtypes = None
     except Exception:
         return False
     push, pop, mark = functions["push"], functions["pop"], functions["mark"]
+    OWN_ERRORS = (RecursionError, MemoryError, ArgumentError)  # ctypes puts any error of a conversion into that one
     start, end, note = functions["start"], functions["end"], functions["note"]
     return True
 
 
-def text(value: object) -> bytes:
-    """`value` as the C string of a message."""
-    return str(value).encode("utf-8", "replace").replace(b"\0", b"?")
+def text(value: object, limit: int = MAX_NAME) -> bytes:
+    """`value` as the C string of a message, of at most `limit` characters."""
+    if isinstance(value, (bytes, bytearray)):
+        value = value[:limit]
+    elif isinstance(value, (list, tuple, dict, set, frozenset)):  # as long as it pleases, and so are its items
+        raise TypeError("a %s is no name" % type(value).__name__)
+    elif isinstance(value, int) and int.bit_length(value) > limit:
+        raise ValueError("a number of %d bits is no name" % int.bit_length(value))
+    return str(value)[:limit].encode("utf-8", "replace").replace(b"\0", b"?")

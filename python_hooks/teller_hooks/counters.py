@@ -2,21 +2,25 @@
 from __future__ import annotations
 
 import atexit
-import json
 import sys
 
 from . import bridge
 
 installed = 0
 missing = 0  # the module has no such object
+not_function = 0  # it has, but that is no function
 failed = 0  # could not be wrapped
 invalid = 0  # the target file or the target itself is wrong
 record_errors = 0  # an expression raised
 as_main = 0  # the module is run as __main__, where it cannot be reached
+own_errors = 0  # a range or record was given up, mostly near the recursion limit
 wanted = 0
+# Ranges whose end failed: ended with the next report.
+unended: tuple = ()
 
 _MAX_DETAILS = 50
 _details: list[str] = []
+_sent = ""
 _started = False
 _next_record_report = 1
 
@@ -27,19 +31,42 @@ def snapshot() -> dict:
         "targets": wanted,
         "installed": installed,
         "missing": missing,
+        "not_function": not_function,
         "failed": failed,
         "invalid": invalid,
-        "not_imported": max(0, wanted - installed - missing - failed),
+        "not_imported": max(0, wanted - installed - missing - not_function - failed),
         "as_main": as_main,
         "record_errors": record_errors,
+        "own_errors": own_errors,
         "details": _details,
     }
 
 
-def send() -> None:
-    """Sends the counts. Never raises."""
+def _json(counts: dict) -> str:
+    """json.dumps() of numbers and lists of texts, without json: see targets._parse()."""
     try:
-        bridge.mark(bridge.META, bridge.text(json.dumps(snapshot(), separators=(",", ":"))))
+        from _json import encode_basestring_ascii as quoted
+    except ImportError:
+        from json.encoder import encode_basestring_ascii as quoted
+    fields = []
+    for key, value in counts.items():
+        text = "%d" % value if isinstance(value, int) else "[%s]" % ",".join([quoted(item) for item in value])
+        fields.append("%s:%s" % (quoted(key), text))
+    return "{%s}" % ",".join(fields)
+
+
+def send() -> None:
+    """Sends the counts, if they have changed. Never raises."""
+    global unended, _sent
+    try:
+        late, unended = unended, ()
+        for token in late:
+            bridge.end(token)
+        text = _json(snapshot())
+        # A forked child that did nothing of its own has nothing to say: its first event would cost it a memory file.
+        if text != _sent:
+            bridge.mark(bridge.META, bridge.text(text, bridge.MAX_TEXT))
+            _sent = text
     except Exception:
         pass
 

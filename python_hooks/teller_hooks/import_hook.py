@@ -2,19 +2,29 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Optional
 
-from .patching import patch_module
+from . import counters
+
+TYPE_CHECKING = False  # typing is not imported for its own sake: it would bring re and enum into every Python
+if TYPE_CHECKING:
+    from typing import Any, Optional
 
 _wanted: dict = {}
+
+
+def _patch(module: Any, entries: list) -> None:
+    # Late: most Python processes import no target, and what these modules need would be in all of them.
+    from . import patching, targets
+
+    patching.patch_module(module, targets.compiled(entries))
 
 
 class _Loader:
     """Stands in for the real loader until the module is executed; whoever looks at it meanwhile sees the real one."""
 
-    def __init__(self, loader: Any, targets: list) -> None:
+    def __init__(self, loader: Any, entries: list) -> None:
         self._loader = loader
-        self._targets = targets
+        self._entries = entries
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
@@ -31,15 +41,18 @@ class _Loader:
         if getattr(module, "__loader__", None) is self:
             module.__loader__ = self._loader
         self._loader.exec_module(module)
-        patch_module(module, self._targets)
+        try:
+            _patch(module, self._entries)
+        except Exception:  # at the recursion limit even the call fails
+            counters.own_errors += 1
 
 
 class _Finder:
     """First on sys.meta_path; answers only for modules that are wanted, with what the others find."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[Any]:
-        targets = _wanted.get(name)
-        if targets is None:
+        entries = _wanted.get(name)
+        if entries is None:
             return None
         for finder in list(sys.meta_path):
             find = getattr(finder, "find_spec", None)
@@ -49,7 +62,7 @@ class _Finder:
             if spec is None:
                 continue
             if spec.loader is not None and hasattr(spec.loader, "exec_module"):
-                spec.loader = _Loader(spec.loader, targets)
+                spec.loader = _Loader(spec.loader, entries)
             return spec
         return None
 
@@ -57,10 +70,10 @@ class _Finder:
 def install(wanted: dict) -> None:
     """Wraps what is imported already, and the rest when it is."""
     _wanted.update(wanted)
-    for name, targets in wanted.items():
+    for name, entries in wanted.items():
         module = sys.modules.get(name)
         if module is not None:
-            patch_module(module, targets)
+            _patch(module, entries)
     sys.meta_path.insert(0, _Finder())
 
 

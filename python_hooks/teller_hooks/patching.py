@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+from types import FunctionType, MethodType
 from typing import Any
 
 from . import counters
@@ -11,6 +12,10 @@ from .wrapping import wrap
 
 class Missing(LookupError):
     """The module has no such object: another version of the library, which is nobody's fault."""
+
+
+class NotFunction(TypeError):
+    """What is there is no function."""
 
 
 def _find(module: Any, path: str) -> tuple:
@@ -35,20 +40,31 @@ def _default_name(module: Any, path: str) -> str:
     return "%s: %s" % (os.path.basename(file), path)
 
 
+def _function(raw: Any) -> FunctionType:
+    """The function in `raw`. What only behaves like one has methods, attributes or a type of its own that a wrapper
+    would hide from the program: lru_cache and partial objects, classes, built-in functions."""
+    inner = raw.__func__ if type(raw) in (staticmethod, classmethod, MethodType) else raw
+    if type(inner) is not FunctionType:
+        raise NotFunction("a %s is not wrapped, only functions are" % type(inner).__name__)
+    return inner
+
+
 def _wrapped(target: Target, holder: Any, raw: Any, name: str) -> Any:
-    if isinstance(raw, staticmethod):
-        return staticmethod(wrap(target, raw.__func__, name, has_self=False))
-    if isinstance(raw, classmethod):
-        return classmethod(wrap(target, raw.__func__, name, has_self=True))
-    if isinstance(raw, (type, property)) or not callable(raw):
-        raise TypeError("a %s cannot be wrapped" % type(raw).__name__)
-    return wrap(target, raw, name, has_self=isinstance(holder, type))
+    function = _function(raw)
+    if raw is function:
+        return wrap(target, function, name, has_self=isinstance(holder, type))
+    wrapper = wrap(target, function, name, has_self=type(raw) is not staticmethod)
+    if type(raw) is MethodType:
+        return MethodType(wrapper, raw.__self__)
+    method = type(raw)(wrapper)
+    for key, value in getattr(raw, "__dict__", {}).items():
+        vars(method).setdefault(key, value)
+    return method
 
 
 def _patch_one(module: Any, target: Target) -> None:
     holder, name, raw = _find(module, target.path)
-    inner = raw.__func__ if isinstance(raw, (staticmethod, classmethod)) else raw
-    if getattr(inner, "__teller_target__", None) == str(target):
+    if getattr(_function(raw), "__teller_target__", None) == str(target):
         return
     setattr(holder, name, _wrapped(target, holder, raw, target.range or _default_name(module, target.path)))
     counters.installed += 1
@@ -62,6 +78,9 @@ def patch_module(module: Any, targets: list) -> None:
         except Missing:
             counters.missing += 1
             counters.detail("%s: not there" % target)
+        except NotFunction as error:
+            counters.not_function += 1
+            counters.detail("%s: %s" % (target, error))
         except Exception as error:
             counters.failed += 1
             counters.detail("%s: %s: %s" % (target, type(error).__name__, error))

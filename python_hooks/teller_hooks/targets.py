@@ -1,14 +1,15 @@
 """Reads target files: what is to be wrapped, as data."""
 from __future__ import annotations
 
-import json
 import os
-from typing import Any, Callable, Optional
 
 from . import bridge, counters
-from .expressions import compile_expression
 
-Expression = Callable[[Any, Any, Any], Any]
+TYPE_CHECKING = False  # typing is not imported for its own sake: it would bring re and enum into every Python
+if TYPE_CHECKING:
+    from typing import Any, Callable, Optional
+
+    Expression = Callable[[Any, Any, Any], Any]
 
 
 class Target:
@@ -18,6 +19,11 @@ class Target:
 
     def __init__(self, data: dict, stack: str) -> None:
         """Raises if `data` is not a target."""
+        from .expressions import compile_expression  # not before a target's module is there: it needs ast
+
+        def expression(key: str) -> Optional[Expression]:
+            return compile_expression(data[key]) if key in data else None
+
         self.module: str = _text(data, "module")
         self.path: str = _text(data, "object")
         layer = data.get("layer", "FE")
@@ -26,8 +32,8 @@ class Target:
         self.category: int = bridge.CATEGORIES[layer]
         self.range: Optional[str] = data.get("range")
         self.role: Optional[str] = data.get("role")
-        self.request: Optional[Expression] = _expression(data, "request")
-        self.when: Optional[Expression] = _expression(data, "when")
+        self.request: Optional[Expression] = expression("request")
+        self.when: Optional[Expression] = expression("when")
         self.record: dict = {}
         for key, text in data.get("record", {}).items():
             self.record[str(key)] = compile_expression(text)
@@ -42,10 +48,6 @@ def _text(data: dict, key: str) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError("%s must be a name" % key)
     return value
-
-
-def _expression(data: dict, key: str) -> Optional[Expression]:
-    return compile_expression(data[key]) if key in data else None
 
 
 def built_in_files(folder: str) -> list:
@@ -63,13 +65,39 @@ def user_files(variable: str) -> list:
     return [path for path in variable.split(":") if path]
 
 
+class _Scanner:
+    """What the C part of json asks its decoder for."""
+
+    strict, memo = True, None
+    object_hook = object_pairs_hook = None
+    parse_float, parse_int, parse_constant = float, int, float
+
+
+def _parse(text: str) -> Any:
+    """json.loads() without json, which would bring re, enum and more into every Python, and into its forked children."""
+    try:
+        from _json import make_scanner
+    except ImportError:
+        import json
+
+        return json.loads(text)
+    text = text.strip(" \t\n\r")
+    try:
+        data, end = make_scanner(_Scanner)(text, 0)
+    except StopIteration:
+        raise ValueError("not JSON") from None
+    if end != len(text):
+        raise ValueError("not JSON: more after its end")
+    return data
+
+
 def load(files: list) -> dict:
-    """Targets of all files by module. What is wrong in them is counted."""
+    """Entries of all files by module, as (data, stack). What is wrong in the files is counted."""
     wanted: dict = {}
     for path in files:
         try:
             with open(path, encoding="utf-8") as file:
-                data = json.load(file)
+                data = _parse(file.read())
             if data.get("format") != "teller.hooks" or data.get("version") != 1:
                 raise ValueError("not a hook file of version 1")
             entries = list(data.get("targets", []))
@@ -79,11 +107,24 @@ def load(files: list) -> dict:
             continue
         for entry in entries:
             try:
-                target = Target(entry, str(data.get("stack", "")))
+                module = _text(entry, "module")
             except Exception as error:
                 counters.invalid += 1
                 counters.detail("%s: %r: %s" % (path, entry, error))
                 continue
             counters.wanted += 1
-            wanted.setdefault(target.module, []).append(target)
+            wanted.setdefault(module, []).append((entry, str(data.get("stack", ""))))
     return wanted
+
+
+def compiled(entries: list) -> list:
+    """The targets of load()'s entries, once their module is there. Wrong ones are counted."""
+    targets = []
+    for entry, stack in entries:
+        try:
+            targets.append(Target(entry, stack))
+        except Exception as error:
+            counters.wanted -= 1
+            counters.invalid += 1
+            counters.detail("%r: %s" % (entry, error))
+    return targets

@@ -1,14 +1,20 @@
-"""Wraps one function in a range, whatever kind of function it is."""
+"""Wraps one function in a range, whatever kind of function it is.
+
+Near the recursion limit, or without memory, our own calls fail where the program's might not. Then the function is
+called without a range, and that is counted: inline, since a call of ours would fail in its turn. Only what
+our own calls raise is caught: anything else comes from a signal handler of the program, and is passed on.
+"""
 from __future__ import annotations
 
 import functools
+import types
 from typing import Any, Callable, Optional
 
-from . import bridge, record
+from . import bridge, counters, record
 from .targets import Target
 
 # Bits of code.co_flags (the module inspect, which names them, is too heavy to import into every program).
-_GENERATOR, _COROUTINE, _ASYNC_GENERATOR = 0x20, 0x80, 0x200
+_GENERATOR, _COROUTINE, _ITERABLE_COROUTINE, _ASYNC_GENERATOR = 0x20, 0x80, 0x100, 0x200
 
 
 class Plan:
@@ -32,50 +38,82 @@ class Plan:
         return owner, record.Arguments(positional, kwargs, self.names, self.defaults)
 
     def message(self, args: tuple, kwargs: dict) -> Optional[bytes]:
-        """The range's message for a call, or None for no range. Never raises."""
+        """The range's message for a call, or None for no range. Raises own errors only."""
         if self.simple:
             return self.name
-        owner, arguments = self.split(args, kwargs)
-        return record.message(self.target, self.name, owner, arguments)
+        try:
+            owner, arguments = self.split(args, kwargs)
+            return record.message(self.target, self.name, owner, arguments)
+        except Exception:
+            counters.own_errors += 1
+            return self.name
 
     def returned(self, args: tuple, kwargs: dict, result: Any) -> None:
-        """Sends the record of a call that has returned. Never raises."""
-        if self.target.record:
+        """Sends the record of a call that has returned. Raises own errors only."""
+        if not self.target.record:
+            return
+        try:
             owner, arguments = self.split(args, kwargs)
             record.send_record(self.target, owner, arguments, result)
+        except Exception:
+            counters.own_errors += 1
 
 
 def _simple(plan: Plan) -> Callable:
     """The fast path: a constant name and nothing else."""
     function, category, name = plan.function, plan.target.category, plan.name
-    push, pop = bridge.push, bridge.pop
+    push, pop, own_errors = bridge.push, bridge.pop, bridge.OWN_ERRORS
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        push(category, name)
+        pushed = True
+        try:
+            push(category, name)
+        except own_errors:
+            pushed = False
+            counters.own_errors += 1
+        # Not in the handler: the program would find our error in sys.exc_info() and as __context__ of its own.
+        if not pushed:
+            return function(*args, **kwargs)
         try:
             return function(*args, **kwargs)
         finally:
-            pop()
+            try:
+                pop()
+            except own_errors:
+                counters.own_errors += 1
 
     return wrapper
 
 
 def _plain(plan: Plan) -> Callable:
     function, category = plan.function, plan.target.category
+    push, pop, own_errors = bridge.push, bridge.pop, bridge.OWN_ERRORS
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        message = plan.message(args, kwargs)
-        if message is None:
+        pushed = False
+        try:
+            message = plan.message(args, kwargs)
+            if message is not None:
+                push(category, message)
+                pushed = True
+        except own_errors:
+            counters.own_errors += 1
+        if not pushed:
             return function(*args, **kwargs)
-        bridge.push(category, message)
         try:
             result = function(*args, **kwargs)
-            plan.returned(args, kwargs, result)
+            try:
+                plan.returned(args, kwargs, result)
+            except own_errors:
+                counters.own_errors += 1
             return result
         finally:
-            bridge.pop()
+            try:
+                pop()
+            except own_errors:
+                counters.own_errors += 1
 
     return wrapper
 
@@ -83,19 +121,32 @@ def _plain(plan: Plan) -> Callable:
 def _coroutine(plan: Plan) -> Callable:
     """Start and end, not push and pop: other coroutines run on the thread in between."""
     function, category = plan.function, plan.target.category
+    start, end, own_errors = bridge.start, bridge.end, bridge.OWN_ERRORS
 
     @functools.wraps(function)
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
-        message = plan.message(args, kwargs)
-        if message is None:
+        token = None
+        try:
+            message = plan.message(args, kwargs)
+            if message is not None:
+                token = start(category, message)
+        except own_errors:
+            counters.own_errors += 1
+        if token is None:
             return await function(*args, **kwargs)
-        token = bridge.start(category, message)
         try:
             result = await function(*args, **kwargs)
-            plan.returned(args, kwargs, result)
+            try:
+                plan.returned(args, kwargs, result)
+            except own_errors:
+                counters.own_errors += 1
             return result
         finally:
-            bridge.end(token)
+            try:
+                end(token)
+            except own_errors:
+                counters.own_errors += 1
+                counters.unended += (token,)
 
     return wrapper
 
@@ -103,19 +154,32 @@ def _coroutine(plan: Plan) -> Callable:
 def _generator(plan: Plan) -> Callable:
     """The range lasts from the first item asked for to the end."""
     function, category = plan.function, plan.target.category
+    start, end, own_errors = bridge.start, bridge.end, bridge.OWN_ERRORS
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        message = plan.message(args, kwargs)
-        if message is None:
+        token = None
+        try:
+            message = plan.message(args, kwargs)
+            if message is not None:
+                token = start(category, message)
+        except own_errors:
+            counters.own_errors += 1
+        if token is None:
             return (yield from function(*args, **kwargs))
-        token = bridge.start(category, message)
         try:
             result = yield from function(*args, **kwargs)
-            plan.returned(args, kwargs, result)
+            try:
+                plan.returned(args, kwargs, result)
+            except own_errors:
+                counters.own_errors += 1
             return result
         finally:
-            bridge.end(token)
+            try:
+                end(token)
+            except own_errors:
+                counters.own_errors += 1
+                counters.unended += (token,)
 
     return wrapper
 
@@ -123,13 +187,19 @@ def _generator(plan: Plan) -> Callable:
 def _async_generator(plan: Plan) -> Callable:
     """There is no `async yield from`: what is sent and thrown is passed on by hand."""
     function, category = plan.function, plan.target.category
+    start, end, own_errors = bridge.start, bridge.end, bridge.OWN_ERRORS
 
     @functools.wraps(function)
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
-        message = plan.message(args, kwargs)
-        token = bridge.start(category, message) if message is not None else None
-        inner = function(*args, **kwargs)
+        token = None
         try:
+            message = plan.message(args, kwargs)
+            if message is not None:
+                token = start(category, message)
+        except own_errors:
+            counters.own_errors += 1
+        try:
+            inner = function(*args, **kwargs)
             item = await inner.__anext__()
             while True:
                 try:
@@ -142,25 +212,37 @@ def _async_generator(plan: Plan) -> Callable:
                 else:
                     item = await inner.asend(sent)
         except StopAsyncIteration:
-            plan.returned(args, kwargs, None)
+            try:
+                plan.returned(args, kwargs, None)
+            except own_errors:
+                counters.own_errors += 1
         finally:
             if token is not None:
-                bridge.end(token)
+                try:
+                    end(token)
+                except own_errors:
+                    counters.own_errors += 1
+                    counters.unended += (token,)
 
     return wrapper
 
 
-def wrap(target: Target, function: Callable, name: str, has_self: bool) -> Callable:
+def wrap(target: Target, function: types.FunctionType, name: str, has_self: bool) -> Callable:
     """`function` in a range called `name`."""
     plan = Plan(target, function, name, has_self)
-    flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
+    flags = function.__code__.co_flags
     if flags & _ASYNC_GENERATOR:
         wrapper = _async_generator(plan)
     elif flags & _COROUTINE:
         wrapper = _coroutine(plan)
     elif flags & _GENERATOR:
         wrapper = _generator(plan)
+        if flags & _ITERABLE_COROUTINE:
+            wrapper = types.coroutine(wrapper)
     else:
         wrapper = _simple(plan) if plan.simple else _plain(plan)
+    # Only for those who look: all parameters of a wrapper are given, so it never uses them.
+    wrapper.__defaults__ = function.__defaults__  # type: ignore[attr-defined]
+    wrapper.__kwdefaults__ = function.__kwdefaults__  # type: ignore[attr-defined]
     wrapper.__teller_target__ = str(target)  # type: ignore[attr-defined]
     return wrapper
