@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import as_nobody, expect_one_line, needs_root, run_teller, teller_binary
-from trace_support import (LIBRARY, PYTHON, TARGET, balanced, events, lines, manifest, needs_target, sources,
+from trace_support import (FAIL_CALL, LIBRARY, PYTHON, TARGET, balanced, events, lines, manifest, needs_target, sources,
                            trace)
 
 
@@ -488,3 +488,13 @@ def test_few_descriptors_are_one_line_or_enough(tmp_path: Path) -> None:
             time.sleep(0.02)
         assert not list(folder.iterdir()), done
     assert codes[-1] == 0
+
+
+@pytest.mark.skipif(not FAIL_CALL.exists(), reason="the library that lets calls fail is not built")
+@pytest.mark.parametrize("call, says", [("bind", "listening at"), ("signalfd", "waiting for signals")])
+def test_a_call_that_fails_is_one_line_and_leaves_no_folder(tmp_path: Path, call: str, says: str) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "LD_PRELOAD": str(FAIL_CALL), "TELLER_TEST_FAIL": call,
+                   "ASAN_OPTIONS": "verify_asan_link_order=0"}
+    done = run_teller("trace", "-o", tmp_path / "run", "--", "/bin/touch", tmp_path / "ran", env=environment, timeout=20)
+    expect_one_line(done, 125, says=says)
+    assert not list(tmp_path.glob("teller-*")) and not (tmp_path / "ran").exists()
