@@ -2,9 +2,15 @@
 from __future__ import annotations
 
 import json
+import math
+import sys
+from collections import OrderedDict, defaultdict, deque
+from enum import Enum
+from types import GeneratorType
 from typing import Any, Optional
 
 from . import bridge, counters
+from .expressions import FILE_NAME
 from .targets import Target
 
 
@@ -46,24 +52,67 @@ def parameter_names(function: Any) -> tuple:
     return names, defaults
 
 
-def _plain(value: Any) -> Any:
-    """What json cannot write: numbers of other libraries, sets, generators."""
-    for convert in (lambda v: v.item(), list):
-        try:
+_MAX_DEPTH = 16
+_DICTS = frozenset((dict, OrderedDict, defaultdict))
+_VIEWS = [type(view) for plain in (dict(), OrderedDict()) for view in (plain.keys(), plain.values(), plain.items())]
+_LISTS = frozenset((list, tuple, set, frozenset, deque, range, *_VIEWS))
+
+
+class Foreign(TypeError):
+    """A value that cannot be written without running code of the program."""
+
+
+def _scalar(value: Any) -> Any:
+    """`value` of a subclass of a plain type, or of numpy, by the code of that type alone: the program's is not run."""
+    kind = type(value)
+    for plain, convert in ((int, int.__index__), (float, float.__float__), (str, str.__str__)):
+        if issubclass(kind, plain):
             return convert(value)
-        except Exception:
-            continue
-    return str(value)
+    if issubclass(kind, Enum):
+        return object.__getattribute__(value, "_name_")
+    generic = getattr(sys.modules.get("numpy"), "generic", None)
+    if generic is not None and issubclass(kind, generic):
+        number = generic.item(value)
+        if type(number) in (bool, int, float, str):
+            return number
+    raise Foreign("a %s is not written: convert it in the expression" % kind.__name__)
+
+
+def _key(key: Any) -> Any:
+    key = _plain(key, _MAX_DEPTH)
+    return key if type(key) is str else json.dumps(key)
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """`value` as what json can write. Anything but plain values raises: .item() of a tensor would wait for the GPU,
+    and who iterates over a generator of the program takes its items away."""
+    kind = type(value)
+    if value is None or kind in (bool, int, str):
+        return value
+    if kind is float:
+        if not math.isfinite(value):
+            raise ValueError("%r is no number" % value)
+        return value
+    own = kind is GeneratorType and value.gi_code.co_filename == FILE_NAME
+    if not (own or kind in _LISTS or kind in _DICTS or issubclass(kind, tuple)):
+        return _plain(_scalar(value), depth)
+    if depth >= _MAX_DEPTH:
+        raise ValueError("nested too deeply")
+    if kind in _DICTS:
+        return {_key(key): _plain(item, depth + 1) for key, item in value.items()}
+    items = tuple.__iter__(value) if issubclass(kind, tuple) else value
+    return [_plain(item, depth + 1) for item in items]
 
 
 def _row(entry: Any) -> list:
     """A row of `req`, `wait` or `preempt`: ids are strings, flags are 0 or 1."""
-    values = [int(value) if isinstance(value, bool) else value for value in entry]
+    values = [int(value) if type(value) is bool else value for value in entry]
     values[0] = str(values[0])
     return values
 
 
 def _field(key: str, value: Any) -> Any:
+    value = _plain(value)
     if key in ("req", "wait", "preempt"):
         return [_row(entry) for entry in value]
     return value
@@ -78,7 +127,7 @@ def send_record(target: Target, owner: Any, arguments: Arguments, result: Any) -
         except Exception as error:
             counters.count_record_error("%s record %s" % (target, key), error)
     try:
-        text = json.dumps(fields, separators=(",", ":"), default=_plain, allow_nan=False)
+        text = json.dumps(fields, separators=(",", ":"), allow_nan=False)
         bridge.mark(bridge.RECORD, text.encode("ascii"))
     except Exception as error:
         counters.count_record_error("%s record" % target, error)
@@ -94,7 +143,7 @@ def message(target: Target, name: bytes, owner: Any, arguments: Arguments) -> Op
     if target.request is None:
         return name
     try:
-        request = bridge.text(target.request(owner, arguments, None))
+        request = bridge.text(_plain(target.request(owner, arguments, None)))
         return name + b" request=" + b"_".join(request.split())
     except Exception as error:
         counters.count_record_error("%s request" % target, error)

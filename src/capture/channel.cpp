@@ -10,7 +10,10 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 #include "base/file.h"
@@ -99,6 +102,17 @@ void fill_closed_streams() {
     fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   } while (fd >= 0 && fd <= 2);
   if (fd > 2) close(fd);
+}
+
+void close_inherited(const std::vector<int>& kept) {
+  std::vector<int> open_ones;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+    open_ones.push_back(std::atoi(entry.path().filename().c_str()));
+  }
+  for (const int fd : open_ones) {
+    if (fd > 2 && std::find(kept.begin(), kept.end(), fd) == kept.end()) close(fd);
+  }
 }
 
 void copy_window_size(const Channel& channel) {

@@ -23,6 +23,11 @@ struct Channel {
 // of ours lands there. Call it before anything is opened.
 void fill_closed_streams();
 
+// Closes every descriptor above 2 that is not among `kept`. Launcher and recorder inherit what was
+// open for the program; held by us, its readers would not see its end, nor would its locks be
+// freed.
+void close_inherited(const std::vector<int>& kept);
+
 // Makes the channels for stdout and stderr as they are now. A stream that is closed has none. Where
 // both are one open file (2>&1, or one terminal) they share a channel, because the order between
 // the two would be lost otherwise; `split` makes two all the same.

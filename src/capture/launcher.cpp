@@ -50,6 +50,7 @@ struct Launch {
   int listener = -1;
   int control = -1;
   Signals signals;
+  int signal_fd = -1;
 };
 
 int fail(const Error& error, int code) {
@@ -98,19 +99,36 @@ Status prepare_options(CaptureOptions* options) {
   return {};
 }
 
-Result<int> listen_at(std::string* path) {
-  char folder[] = "/tmp/teller-XXXXXX";
-  if (mkdtemp(folder) == nullptr) return errno_error("creating a folder in /tmp", errno);
-  *path = std::string(folder) + "/socket";
+// Listens at a socket in a folder of its own below `base`, which is gone again if that fails.
+Result<int> listen_below(const std::string& base, std::string* path) {
+  std::string folder = base + "/teller-XXXXXX";
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
+  if (folder.size() + sizeof "/socket" > sizeof address.sun_path) {
+    return errno_error("listening below " + base, ENAMETOOLONG);
+  }
+  if (mkdtemp(folder.data()) == nullptr) return errno_error("creating a folder in " + base, errno);
+  *path = folder + "/socket";
   std::strncpy(address.sun_path, path->c_str(), sizeof address.sun_path - 1);
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0 || bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-      listen(fd, 4096) != 0) {
-    return errno_error("listening at " + *path, errno);
+  if (fd >= 0 && bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+      listen(fd, 4096) == 0) {
+    return fd;
   }
-  return fd;
+  const int error = errno;
+  if (fd >= 0) close(fd);
+  unlink(path->c_str());
+  rmdir(folder.c_str());
+  return errno_error("listening at " + *path, error);
+}
+
+// In TMPDIR if it will do (the path of a socket is short), else in /tmp.
+Result<int> listen_privately(std::string* path) {
+  const char* wanted = std::getenv("TMPDIR");
+  if (wanted != nullptr && wanted[0] == '/') {
+    if (auto listener = listen_below(wanted, path); listener) return listener;
+  }
+  return listen_below("/tmp", path);
 }
 
 void describe(const Launch& launch, RunFolder& run, const std::vector<std::string>& base) {
@@ -202,14 +220,13 @@ bool listen_to_recorder(const Launch& launch, OutputKeeper& keeper) {
 
 // Returns the program's wait status.
 int wait_for_program(Launch& launch, pid_t program, OutputKeeper& keeper) {
-  const int signals = signalfd(-1, &launch.signals.waited, SFD_CLOEXEC | SFD_NONBLOCK);
   for (;;) {
     int status = 0;
     if (waitpid(program, &status, WNOHANG) == program) return status;
-    pollfd watched[2] = {{signals, POLLIN, 0}, {launch.control, POLLIN, 0}};
+    pollfd watched[2] = {{launch.signal_fd, POLLIN, 0}, {launch.control, POLLIN, 0}};
     poll(watched, 2, -1);
     signalfd_siginfo info{};
-    while (read(signals, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    while (read(launch.signal_fd, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
       if (info.ssi_signo != SIGCHLD) handle_signal(launch, program, info);
     }
     if (launch.control < 0 || listen_to_recorder(launch, keeper)) continue;
@@ -282,12 +299,25 @@ Environment make_environment(const Launch& launch, const Parts& parts,
   return environment;
 }
 
+// Gives up what is the program's: whoever is at the other end of a pipe shall see its end when the
+// program closes it, not when we end. stderr stays for the last lines.
+void let_go(const Launch& launch) {
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  dup2(null, 0);
+  dup2(null, 1);
+  std::vector<int> ours{launch.control, launch.signal_fd};
+  for (const Channel& channel : launch.channels) {
+    ours.insert(ours.end(), {channel.our_end, channel.destination});
+  }
+  close_inherited(ours);
+}
+
 int record(Launch& launch) {
   const std::vector<std::string> base = environment_now();
   const Parts parts = find_parts();
   auto run = RunFolder::create(launch.options.output, "trace", launch.options.overwrite);
   if (!run) return fail(run.error(), kExitTellerFailed);
-  auto listener = listen_at(&launch.socket_path);
+  auto listener = listen_privately(&launch.socket_path);
   if (!listener) return fail(listener.error(), kExitTellerFailed);
   launch.listener = *listener;
   auto channels = open_channels(launch.options.split_output);
@@ -304,6 +334,12 @@ int record(Launch& launch) {
   }
   print_notes(launch, parts);
   take_signals(&launch.signals);
+  launch.signal_fd = signalfd(-1, &launch.signals.waited, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (launch.signal_fd < 0) {
+    const Error error = errno_error("waiting for signals", errno);
+    remove_socket(launch);
+    return fail(error, kExitTellerFailed);
+  }
   const std::string refusal = start_recorder(launch, std::move(*run));
   if (!refusal.empty()) {
     remove_socket(launch);
@@ -319,9 +355,7 @@ int record(Launch& launch) {
         program == -ENOENT ? kExitNotFound : kExitNotExecutable);
   }
   send_message(launch.control, {Message::kStarted, program, 0});
-  // The reader of our output shall see its end when the program closes it, not when we end.
-  const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  dup2(null, 1);
+  let_go(launch);
   OutputKeeper keeper(launch.channels);
   const int status = wait_for_program(launch, program, keeper);
   keeper.drain();

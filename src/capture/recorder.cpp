@@ -272,7 +272,7 @@ void Recorder::run() {
 
 // Nothing that was meant for the program may stop the recorder, and it holds none of the program's
 // descriptors.
-void detach() {
+void detach(const RecorderSetup& setup) {
   setsid();
   prctl(PR_SET_NAME, "teller-recorder");
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP,
@@ -289,7 +289,11 @@ void detach() {
   }
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int fd = 0; fd <= 2 && null >= 0; ++fd) dup2(null, fd);
-  if (null > 2) close(null);
+  std::vector<int> ours{setup.listener, setup.control};
+  for (const Channel& channel : setup.channels) {
+    ours.insert(ours.end(), {channel.our_end, channel.destination});
+  }
+  close_inherited(ours);
 }
 
 void remove_socket(const std::string& path) {
@@ -300,7 +304,7 @@ void remove_socket(const std::string& path) {
 }  // namespace
 
 void run_recorder(const CaptureOptions& options, RecorderSetup setup, RunFolder run) {
-  detach();
+  detach(setup);
   const int control = setup.control;
   const std::string socket_path = setup.socket_path;
   auto writer = RunWriter::create(std::move(run));

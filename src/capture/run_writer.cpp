@@ -119,7 +119,7 @@ Status RunWriter::publish(const RunTotals& totals) {
   events.made_by = "trace";
   events.files = event_files_;
   events.records = totals.events;
-  if (!event_files_.empty()) TELLER_CHECK_OK(run_.publish(events));
+  TELLER_CHECK_OK(run_.publish(events));
   ArtifactInfo logs;
   logs.name = "logs";
   logs.made_by = "trace";

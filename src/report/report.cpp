@@ -30,6 +30,7 @@ Result<Findings> read_findings(const RunFolder& run) {
     if (!stale && files.error().code != ErrorCode::kNotFound) return files.error();
     return Findings{Json(), stale ? "stale" : "missing"};
   }
+  if (files->empty()) return Findings{Json(), "missing"};
   TELLER_TRY(const std::string text,
              read_file(run.file(files->front()), "findings", kMostFindingsBytes));
   Json json = Json::parse(text, nullptr, false);

@@ -1,12 +1,17 @@
 #include "run_folder/run_folder.h"
 
-#include <sys/stat.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/file.h"
@@ -106,17 +111,85 @@ Json new_manifest(std::string_view made_by) {
   return manifest;
 }
 
+// Holds the folder's lock while it lives, so that two commands do not write one manifest at a time.
+// Where there are no locks (some network file systems) it goes without.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& path)
+      : fd_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  ~FolderLock() {
+    if (fd_ >= 0) close(fd_);
+  }
+
+  // False if another process has held it for ten seconds: it must be stopped.
+  bool take() const {
+    using namespace std::chrono_literals;
+    for (int tries = 0; fd_ >= 0 && flock(fd_, LOCK_EX | LOCK_NB) != 0; ++tries) {
+      if (errno != EWOULDBLOCK && errno != EINTR) return true;
+      if (tries >= 1000) return false;
+      std::this_thread::sleep_for(10ms);
+    }
+    return true;
+  }
+
+ private:
+  int fd_;
+};
+
+// Brings what differs between `before` and `after`, key by key, into `object`.
+void apply_changes(const Json& before, const Json& after, Json& object) {
+  for (const auto& [key, value] : after.items()) {
+    const auto former = before.find(key);
+    if (former == before.end() || *former != value) object[key] = value;
+  }
+  for (const auto& [key, value] : before.items()) {
+    if (!after.contains(key)) object.erase(key);
+  }
+}
+
+Json artifacts_of(const Json& manifest) {
+  const auto found = manifest.find("artifacts");
+  return found != manifest.end() && found->is_object() ? *found : Json(Json::object());
+}
+
+// What a manifest on disk becomes by the changes between `before` and `after`. Artefacts are
+// changed one by one, everything else by its key at the top.
+Json merged(Json on_disk, const Json& before, const Json& after,
+            const std::set<std::string>& published) {
+  Json artifacts = artifacts_of(on_disk);
+  const Json own = artifacts_of(after);
+  apply_changes(artifacts_of(before), own, artifacts);
+  for (const std::string& name : published) artifacts[name] = own[name];
+  apply_changes(before, after, on_disk);
+  on_disk["artifacts"] = std::move(artifacts);
+  return on_disk;
+}
+
 }  // namespace
 
 struct RunFolder::State {
   std::string path;
   Json manifest;
+  Json saved;                       // the manifest as it was read or written last
+  std::set<std::string> published;  // artefacts, since then
 
   const Json* artifact(std::string_view name) const {
     const auto artifacts = manifest.find("artifacts");
     if (artifacts == manifest.end() || !artifacts->is_object()) return nullptr;
     const auto found = artifacts->find(std::string(name));
     return found == artifacts->end() || !found->is_object() ? nullptr : &*found;
+  }
+  // Whether the run has an artefact of no files: the events of a program that recorded none. The
+  // folder of events is there from the start, and is all that a dead recorder leaves.
+  bool has_empty(std::string_view name) const {
+    if (const Json* found = artifact(name)) {
+      const Json files = found->value("files", Json());
+      return files.is_array() && files.empty();
+    }
+    std::error_code error;
+    return name == "events" && fs::is_directory(path + "/events", error);
   }
   std::string digest(std::string_view name) const {
     const Json* found = artifact(name);
@@ -186,6 +259,7 @@ Result<RunFolder> RunFolder::open(const std::string& path) {
   state->manifest = parse_json(*text);
   if (state->manifest.is_discarded()) return not_a_run(path, "its manifest.json is not JSON");
   TELLER_CHECK_OK(check_manifest(state->manifest, path));
+  state->saved = state->manifest;
   return RunFolder(std::move(state));
 }
 
@@ -226,7 +300,7 @@ std::vector<std::string> RunFolder::artifact_files(std::string_view name) const 
 Result<std::vector<std::string>> RunFolder::require_artifact(std::string_view name) const {
   std::vector<std::string> files = artifact_files(name);
   const std::string what = "reading " + std::string(name) + " of run " + state_->path + ": ";
-  if (files.empty()) {
+  if (files.empty() && !state_->has_empty(name)) {
     return Error{ErrorCode::kNotFound, what + "the run has none", "first run " + maker_of(name)};
   }
   for (const std::string& relative : files) {
@@ -266,6 +340,7 @@ Status RunFolder::publish(const ArtifactInfo& info) {
   artifact["options"] = options.is_object() ? options : Json::object();
   artifact["from"] = std::move(from);
   state_->manifest["artifacts"][info.name] = std::move(artifact);
+  state_->published.insert(info.name);
   return {};
 }
 
@@ -274,9 +349,26 @@ void RunFolder::set_state(std::string_view state) {
 }
 
 Status RunFolder::save() {
-  const std::string text =
-      state_->manifest.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  return write_file_atomic(file("manifest.json"), text);
+  const std::string path = file("manifest.json");
+  const FolderLock lock(state_->path);
+  if (!lock.take()) {
+    return Error{ErrorCode::kIo, "writing " + path + ": another command holds the run",
+                 "wait until it has ended"};
+  }
+  Json manifest = state_->manifest;
+  // Another command may have written it since. A manifest that cannot be read is replaced.
+  if (const auto text = read_file(path, "manifest", kManifestLimit); text) {
+    Json on_disk = Json::parse(*text, nullptr, false);
+    if (check_manifest(on_disk, state_->path)) {
+      manifest = merged(std::move(on_disk), state_->saved, manifest, state_->published);
+    }
+  }
+  const std::string text = manifest.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  TELLER_CHECK_OK(write_file_atomic(path, text));
+  state_->saved = manifest;
+  state_->manifest = std::move(manifest);
+  state_->published.clear();
+  return {};
 }
 
 }  // namespace teller

@@ -45,7 +45,7 @@ class RunFolder {
   // Files of an artefact, relative; empty if the run has none of that name.
   std::vector<std::string> artifact_files(std::string_view name) const;
   // Like artifact_files, but an Error that names the command which makes it, if it is missing or
-  // stale.
+  // stale. An artefact that the manifest lists without files is there, and empty.
   Result<std::vector<std::string>> require_artifact(std::string_view name) const;
 
   // Records an artefact whose files are in place: sizes, sha256, sources. Artefacts made from it
@@ -53,7 +53,8 @@ class RunFolder {
   Status publish(const ArtifactInfo& info);
   // "recording", "sealed" or "crashed".
   void set_state(std::string_view state);
-  // Writes the manifest (x.part, fsync, rename).
+  // Writes the manifest (x.part, fsync, rename): what is on disk, with what was changed here since
+  // it was read or written last. Several processes may do so at a time.
   Status save();
 
  private:

@@ -64,9 +64,10 @@ Result<VerifyReport> verify(const std::string& path) {
   report.state = text_of(run.manifest(), "state");
   for (const char* name : {"events", "logs", "processes", "chains", "findings"}) {
     const auto files = run.artifact_files(name);
-    if (files.empty()) continue;
+    const auto usable = run.require_artifact(name);
+    if (files.empty() && !usable) continue;
     ++report.artifacts;
-    if (const auto usable = run.require_artifact(name); !usable) {
+    if (!usable) {
       report.problems.push_back({name, "", usable.error().message});
     }
     for (const std::string& file : files) {

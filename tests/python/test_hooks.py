@@ -5,7 +5,10 @@ import json
 import os
 import subprocess
 import sys
+from collections import defaultdict, deque
+from enum import Enum, IntEnum
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from conftest import ROOT
@@ -13,6 +16,7 @@ from trace_support import PYTHON, balanced, events, lines, needs_target, sources
 
 sys.path.insert(0, str(ROOT / "python_hooks"))
 from teller_hooks.expressions import Refused, compile_expression  # noqa: E402
+from teller_hooks.record import Foreign, _plain  # noqa: E402
 
 pytestmark = needs_target
 
@@ -415,6 +419,94 @@ def test_built_in_target_files_are_valid() -> None:
         for target in data["targets"]:
             for text in [*target.get("record", {}).values(), *(target[k] for k in ("request", "when") if k in target)]:
                 compile_expression(text)
+
+
+FOREIGN = '''
+class Tensor:
+    """Answers like a tensor, and says so."""
+    shape = (1,)
+    def item(self): print("item was called"); return 7
+    def __index__(self): print("index was called"); return 7
+    def __int__(self): print("int was called"); return 7
+    def __iter__(self): print("iter was called"); return iter((7,))
+    def __len__(self): print("len was called"); return 1
+    def __str__(self): print("str was called"); return "7"
+    __repr__ = __str__
+    def tolist(self): print("tolist was called"); return [7]
+
+class Number(int):
+    def __index__(self): print("index was called"); return 9
+    __int__ = __str__ = __repr__ = __index__
+
+class Engine:
+    def schedule(self, n): return (i for i in range(n))
+    def rows(self, n): return ((str(i), 0) for i in range(n))
+    def tensor(self, request): return Tensor()
+    tensors = {"a": [Tensor()]}
+'''
+
+
+def test_values_of_the_program_are_not_touched(project: Path) -> None:
+    (project / "engine_under_test.py").write_text(FOREIGN)
+    common = {"module": "engine_under_test", "layer": "STEP", "role": "schedule"}
+    targets = [
+        {**common, "object": "Engine.schedule", "record": {"engine": "'demo'", "all": "result", "nested": "[1, (result,)]",
+                                                           "req": "[('a', 'decode', True, 1, 0)]"}},
+        {**common, "object": "Engine.rows", "record": {"engine": "'demo'", "req": "result"}},
+        {**common, "object": "Engine.tensor", "request": "args.request",
+         "record": {"engine": "'demo'", "req": "[('a', result, 1, 1, 1)]", "wait": "result", "deep": "self.tensors",
+                    "bad": "float('nan')", "own": "(n for n in (1, 2))", "seqs": "[1, 2]"}}]
+    (project / "hooks.json").write_text(
+        json.dumps({"format": "teller.hooks", "version": 1, "stack": "demo", "targets": targets}))
+    run(project, """
+e = m.Engine()
+print(list(e.schedule(3)), list(e.rows(2)))
+e.tensor(m.Tensor())
+e.tensor(m.Number(3))
+""")
+    records = [json.loads(e["attrs"]) if isinstance(e["attrs"], str) else e["attrs"]
+               for e in events(project / "run", "step_record")]
+    assert records[:1] == [{"v": 1, "engine": "demo", "req": [["a", "decode", 1, 1, 0]]}]
+    marks = [e for e in events(project / "run") if e["record"] in ("mark", "step_record")]
+    assert len(marks) == 4
+    names = [e["name"] for e in events(project / "run", "push")]
+    assert names[2:] == ["engine_under_test.py: Engine.tensor", "engine_under_test.py: Engine.tensor request=3"]
+    # Two of schedule, one of rows, four and the request of the first tensor, four of the second.
+    assert hook_counts(project)["record_errors"] == 12
+
+
+def test_plain_values_are_written() -> None:
+    class Phase(Enum):
+        PREFILL = object()
+
+    class Level(IntEnum):
+        HIGH = 3
+
+    class Name(str, Enum):
+        ENGINE = "vllm"
+
+    class Pair(NamedTuple):
+        first: int
+        second: Phase
+
+    table = defaultdict(list, {Level.HIGH: [1.5]})
+    cases = [(None, None), (True, True), (Phase.PREFILL, "PREFILL"), (Level.HIGH, 3), (Name.ENGINE, "vllm"),
+             (Pair(1, Phase.PREFILL), [1, "PREFILL"]), (table, {"3": [1.5]}), (table.keys(), [3]), ({4}, [4]),
+             (deque([1]), [1]), (range(2), [0, 1])]
+    try:
+        import numpy
+    except ImportError:
+        numpy = None
+    if numpy is not None:
+        cases += [(numpy.int64(5), 5), (numpy.float32(0.5), 0.5), (numpy.bool_(True), True)]
+    for value, expected in cases:
+        got = _plain(value)
+        assert got == expected and type(got) is type(expected), value
+    deep: list = []
+    deep.append(deep)
+    for bad in (object(), iter([]), deep, float("inf"), {(1, 2): 3}, zip(), map(len, [])):
+        with pytest.raises((Foreign, ValueError)):
+            _plain(bad)
 
 
 @pytest.mark.parametrize("text", [

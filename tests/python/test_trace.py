@@ -1,7 +1,9 @@
 """teller trace on programs that behave and programs that do not: what arrives, and that nothing is changed."""
 from __future__ import annotations
 
+import json
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -9,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import as_nobody, expect_one_line, needs_root, run_teller, teller_binary
-from trace_support import (LIBRARY, PYTHON, TARGET, balanced, events, lines, manifest, needs_target, sources,
+from trace_support import (FAIL_CALL, LIBRARY, PYTHON, TARGET, balanced, events, lines, manifest, needs_target, sources,
                            trace)
 
 
@@ -397,3 +399,122 @@ with nvtx.annotate("named", domain="mine", category="cat", payload=5):
     seen = [(e["record"], e.get("name"), e.get("domain"), e.get("category")) for e in events(run)]
     assert seen == [("push", "step 1", None, None), ("mark", "here", None, None), ("pop", None, None, None),
                     ("push", "named", "mine", "cat"), ("pop", None, "mine", None)]
+
+
+def wait_until_sealed(run: Path) -> None:
+    """Waits for a recorder that outlives its launcher."""
+    deadline = time.monotonic() + 15
+    while time.monotonic() < deadline and manifest(run)["state"] != "sealed":
+        time.sleep(0.05)
+    assert manifest(run)["state"] == "sealed"
+
+
+# Closes the descriptor, then lives on: as the program itself, or as a child that leaves it.
+CLOSES = "import os, sys, time; os.close(int(sys.argv[1])); time.sleep(float(sys.argv[2]))"
+LEAVES = CLOSES.replace("os.close", "os.fork() and os._exit(0); os.close")
+
+
+@pytest.mark.parametrize("program", [CLOSES, LEAVES])
+def test_inherited_descriptors_end_with_the_program(tmp_path: Path, program: str) -> None:
+    run = tmp_path / "run"
+    reader, writer = os.pipe()
+    arguments = [teller_binary(), "trace", "-q", "-o", run, "--", PYTHON, "-S", "-c", program, str(writer), "6"]
+    with open(tmp_path / "out", "wb") as out, subprocess.Popen(arguments, pass_fds=[writer], stdout=out) as launcher:
+        os.close(writer)
+        begin = time.monotonic()
+        assert os.read(reader, 1) == b""
+        waited = time.monotonic() - begin
+        os.close(reader)
+        assert waited < 5 and manifest(run)["state"] == "recording"
+        assert launcher.wait(timeout=20) == 0
+    wait_until_sealed(run)
+
+
+def test_the_writer_to_a_program_that_closes_stdin_is_told(tmp_path: Path) -> None:
+    program = "import os, time; os.close(0); print(1, flush=True); time.sleep(3)"
+    arguments = [teller_binary(), "trace", "-q", "-o", tmp_path / "run", "--", PYTHON, "-S", "-c", program]
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as launcher:
+        assert launcher.stdout.readline() == b"1\n"
+        with pytest.raises(BrokenPipeError):
+            os.write(launcher.stdin.fileno(), b"x")
+        assert launcher.wait(timeout=20) == 0
+
+
+@needs_target
+def test_what_another_command_writes_while_the_recorder_lives_on_stays(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with open(tmp_path / "out", "wb") as out, open(tmp_path / "err", "wb") as err:
+        done = trace(run, TARGET, "leave", 4, stdout=out, stderr=err, capture_output=False)
+    assert done.returncode == 0 and manifest(run)["state"] == "recording"
+    assert run_teller("reconstruct", run).returncode == 0
+    assert "chains" in manifest(run)["artifacts"] and manifest(run)["state"] == "recording"
+    wait_until_sealed(run)
+    assert set(manifest(run)["artifacts"]) == {"events", "logs", "processes", "chains"}
+    # It was made from less than there is now, and is known to be.
+    assert "run teller reconstruct RUN again" in run_teller("slice", run).stderr
+    assert run_teller("reconstruct", run).returncode == 0
+    assert run_teller("slice", run).returncode in (0, 4)
+    assert run_teller("verify", run).returncode == 0
+
+
+@pytest.mark.parametrize("command", [("/bin/true",), ("/bin/echo", "hi")])
+def test_a_program_without_events_can_be_looked_at(tmp_path: Path, command: tuple) -> None:
+    run = tmp_path / "run"
+    assert trace(run, *command).returncode == 0
+    assert manifest(run)["artifacts"]["events"]["files"] == []
+    assert run_teller("verify", run).returncode == 0
+    for arguments in (("reconstruct",), ("stats",), ("stats", "--json"), ("slice",), ("report",), ("report", "--json"),
+                      ("dump",), ("dump", "--json"), ("verify",)):
+        done = run_teller(arguments[0], run, *arguments[1:])
+        assert done.returncode == 0 and done.stderr == "", (arguments, done)
+    for artefact in ("events", "logs", "processes", "chains", "findings"):
+        assert run_teller("dump", run, artefact).returncode == 0, artefact
+    assert [line["text"] for line in lines(run)] == ["hi"] * (len(command) - 1)
+    assert len(events(run)) == 0 and run_teller("dump", run, "chains.logs").stdout.count("hi") == len(command) - 1
+
+
+def test_what_a_dead_recorder_leaves_of_a_program_without_events(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert trace(run, "/bin/echo", "hi").returncode == 0
+    data = manifest(run)
+    data.update(state="recording", artifacts={})
+    (run / "manifest.json").write_text(json.dumps(data))
+    for command in ("reconstruct", "stats", "slice", "report", "dump"):
+        assert run_teller(command, run).returncode == 0, command
+
+
+def test_the_private_folder_is_in_tmpdir(tmp_path: Path) -> None:
+    short, long = tmp_path / "t", tmp_path / ("x" * 100)
+    short.mkdir(), long.mkdir()
+    for number, (folder, below) in enumerate([(short, f"{short}/teller-"), (long, "/tmp/teller-"),
+                                              (tmp_path / "none", "/tmp/teller-"), (Path("t"), "/tmp/teller-")]):
+        done = trace(tmp_path / f"run{number}", "/bin/sh", "-c", "echo $TELLER_SOCKET",
+                     env={**os.environ, "TMPDIR": str(folder)}, cwd=tmp_path)
+        assert done.returncode == 0 and done.stdout.decode().startswith(below), folder
+    assert not list(short.iterdir()) and not list(long.iterdir())
+
+
+def test_few_descriptors_are_one_line_or_enough(tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    folder.mkdir()
+    codes = []
+    for number in range(4, 32):
+        done = trace(tmp_path / f"run{number}", "/bin/true", timeout=20, env={**os.environ, "TMPDIR": str(folder)},
+                     preexec_fn=lambda limit=number: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+        codes.append(done.returncode)
+        assert done.returncode in (0, 125, 126, 127), done
+        deadline = time.monotonic() + 5
+        while list(folder.iterdir()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert not list(folder.iterdir()), done
+    assert codes[-1] == 0
+
+
+@pytest.mark.skipif(not FAIL_CALL.exists(), reason="the library that lets calls fail is not built")
+@pytest.mark.parametrize("call, says", [("bind", "listening at"), ("signalfd", "waiting for signals")])
+def test_a_call_that_fails_is_one_line_and_leaves_no_folder(tmp_path: Path, call: str, says: str) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "LD_PRELOAD": str(FAIL_CALL), "TELLER_TEST_FAIL": call,
+                   "ASAN_OPTIONS": "verify_asan_link_order=0"}
+    done = run_teller("trace", "-o", tmp_path / "run", "--", "/bin/touch", tmp_path / "ran", env=environment, timeout=20)
+    expect_one_line(done, 125, says=says)
+    assert not list(tmp_path.glob("teller-*")) and not (tmp_path / "ran").exists()

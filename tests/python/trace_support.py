@@ -14,6 +14,7 @@ PYTHON = os.environ.get("TELLER_PYTHON", sys.executable)
 # The build tree that the binary lies in: BUILD/src/cli/teller.
 BUILD = Path(teller_binary()).resolve().parents[2]
 TARGET = BUILD / "tests/targets/nvtx_target"
+FAIL_CALL = BUILD / "tests/targets/libfail_call.so"
 LIBRARY = BUILD / "preload/libteller_collector.so"
 
 needs_target = pytest.mark.skipif(not TARGET.exists(), reason="no NVTX headers: the collector is not built")
@@ -64,5 +65,5 @@ def balanced(run: Path) -> None:
     assert not any(depth.values()), depth
 
 
-__all__ = ["BUILD", "LIBRARY", "PYTHON", "ROOT", "TARGET", "balanced", "dumped", "events", "lines", "manifest",
+__all__ = ["BUILD", "FAIL_CALL", "LIBRARY", "PYTHON", "ROOT", "TARGET", "balanced", "dumped", "events", "lines", "manifest",
            "needs_target", "sources", "trace"]

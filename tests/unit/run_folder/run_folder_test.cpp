@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "temp_dir.h"
 
@@ -62,6 +63,91 @@ TEST(RunFolder, NeverReplacesWhatIsNotARun) {
   ASSERT_TRUE(run);
   EXPECT_FALSE(RunFolder::create(dir.file("run"), "test", false));
   EXPECT_TRUE(RunFolder::create(dir.file("run"), "test", true));
+}
+
+TEST(RunFolder, TwoWritersKeepEachOthersChanges) {
+  TempDir dir;
+  auto first = RunFolder::create(dir.file("run"), "test", false);
+  ASSERT_TRUE(first);
+  first->manifest()["target"] = {{"pid", 1}};
+  first->manifest()["gone"] = true;
+  ASSERT_TRUE(first->save());
+  put(first->file("raw"), "raw");
+  put(first->file("made"), "made");
+  auto second = RunFolder::open(dir.file("run"));
+  ASSERT_TRUE(second);
+  ASSERT_TRUE(second->publish({"chains", {"made"}, "test", 3, {}, "{}"}));
+  second->manifest()["of_second"] = 2;
+  ASSERT_TRUE(second->save());
+  // The first has never seen what the second wrote.
+  ASSERT_TRUE(first->publish({"events", {"raw"}, "test", 3, {}, "{}"}));
+  first->manifest()["target"]["end"] = 5;
+  first->manifest().erase("gone");
+  first->set_state("sealed");
+  ASSERT_TRUE(first->save());
+  EXPECT_TRUE(first->require_artifact("chains"));
+  second->manifest()["of_second"] = 3;
+  ASSERT_TRUE(second->save());
+  auto run = RunFolder::open(dir.file("run"));
+  ASSERT_TRUE(run);
+  EXPECT_TRUE(run->require_artifact("chains"));
+  EXPECT_TRUE(run->require_artifact("events"));
+  EXPECT_EQ(run->manifest()["state"], "sealed");
+  EXPECT_EQ(run->manifest()["of_second"], 3);
+  EXPECT_EQ(run->manifest()["target"], nlohmann::ordered_json({{"pid", 1}, {"end", 5}}));
+  EXPECT_FALSE(run->manifest().contains("gone"));
+}
+
+TEST(RunFolder, AnArtefactThatIsPublishedAgainReplacesAnothersInTheMeantime) {
+  TempDir dir;
+  auto first = RunFolder::create(dir.file("run"), "test", false);
+  ASSERT_TRUE(first);
+  put(first->file("made"), "one");
+  ASSERT_TRUE(first->publish({"chains", {"made"}, "test", 1, {}, "{}"}));
+  ASSERT_TRUE(first->save());
+  auto second = RunFolder::open(dir.file("run"));
+  put(first->file("made"), "two");
+  ASSERT_TRUE(second->publish({"chains", {"made"}, "test", 2, {}, "{}"}));
+  ASSERT_TRUE(second->save());
+  put(first->file("made"), "one");
+  ASSERT_TRUE(first->publish({"chains", {"made"}, "test", 1, {}, "{}"}));
+  ASSERT_TRUE(first->save());
+  EXPECT_EQ(RunFolder::open(dir.file("run"))->manifest()["artifacts"]["chains"]["records"], 1);
+}
+
+TEST(RunFolder, ManyWritersAtOnceLoseNothingAndLeaveNothing) {
+  TempDir dir;
+  ASSERT_TRUE(RunFolder::create(dir.file("run"), "test", false));
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 4; ++writer) {
+    writers.emplace_back([&, writer] {
+      for (int i = 0; i < 10; ++i) {
+        auto run = RunFolder::open(dir.file("run"));
+        run->manifest()["key " + std::to_string(writer) + " " + std::to_string(i)] = i;
+        EXPECT_TRUE(run->save());
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(RunFolder::open(dir.file("run"))->manifest().size(), 6u + 40u);
+  const std::filesystem::directory_iterator files(dir.file("run"));
+  EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+}
+
+TEST(RunFolder, AnArtefactWithoutFilesIsThere) {
+  TempDir dir;
+  auto run = RunFolder::create(dir.file("run"), "test", false);
+  ASSERT_TRUE(run);
+  EXPECT_FALSE(run->require_artifact("events"));
+  ASSERT_TRUE(run->publish({"events", {}, "test", 0, {}, "{}"}));
+  const auto events = run->require_artifact("events");
+  ASSERT_TRUE(events);
+  EXPECT_TRUE(events->empty());
+  // What a dead recorder leaves of a program without events.
+  auto dead = RunFolder::create(dir.file("dead"), "test", false);
+  ASSERT_TRUE(dead);
+  std::filesystem::create_directory(dead->file("events"));
+  EXPECT_TRUE(dead->require_artifact("events"));
 }
 
 TEST(RunFolder, PathsThatLeaveTheFolderAreIgnored) {
