@@ -10,16 +10,19 @@ request=${DEMO_REQUEST:-req-3}
 runs=${TELLER_RUNS:-$root/runs}
 teller=$build/src/cli/teller
 
+case $fault in none|starve|slow-op|memory) ;; *) die "DEMO_FAULT is $fault: give none, starve, slow-op or memory" ;; esac
+[[ $request =~ ^req-([0-9]|1[0-5])$ ]] || die "DEMO_REQUEST is $request: give req-0 to req-15"
+
 install_packages
 install_python
-build_teller
+build_teller teller teller_collector
 cd "$root"
 
 # record RUN SEED FAULT: one traced run of the demo engine, an unmodified PyTorch program, and its call chains.
 record() {
   DEMO_FAULT=$3 DEMO_REQUEST=$request "$teller" trace --overwrite -o "$1" \
     --hooks examples/demo_engine/hooks.json -- "$python" -m examples.demo_engine --seed "$2"
-  "$teller" reconstruct "$1"
+  "$teller" reconstruct "$1" >/dev/null
 }
 
 say "recording a healthy run as baseline"
@@ -27,7 +30,7 @@ record "$runs/demo-healthy" 1 none
 say "recording a run with DEMO_FAULT=$fault (request $request)"
 record "$runs/demo-$fault" 2 "$fault"
 say "comparing the two"
-"$teller" slice "$runs/demo-$fault" --baseline "$runs/demo-healthy"
+"$teller" slice "$runs/demo-$fault" --baseline "$runs/demo-healthy" >/dev/null
 say "what stands out"
 "$teller" report "$runs/demo-$fault"
 echo "$runs/demo-$fault"

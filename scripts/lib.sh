@@ -40,12 +40,31 @@ install_python() {
   cp "$wanted" "$venv/teller-requirements.txt"
 }
 
+# build_teller [TARGET…]: everything, or only what is named. The first build takes several minutes.
 build_teller() {
-  say "building teller in $build"
-  local launcher=()
+  say "building teller in $build (the first time takes a few minutes; all of it goes to build.log)"
+  local launcher=() targets=()
   if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
-  (cd "$root" && cmake --preset dev "${launcher[@]}" -DTELLER_PYTHON="$python" >"$root/build.log" 2>&1 &&
-    cmake --build --preset dev -j "$jobs" >>"$root/build.log" 2>&1) ||
-    { tail -n 40 "$root/build.log" >&2; die "the build failed; all of it is in build.log"; }
-  grep -E '^-- teller: ' "$root/build.log" || true
+  if [ $# -gt 0 ]; then targets=(--target "$@"); fi
+  cd "$root"
+  cmake --preset dev "${launcher[@]}" -DTELLER_PYTHON="$python" >build.log 2>&1 || build_failed
+  cmake --build --preset dev -j "$jobs" "${targets[@]}" 2>&1 | tee -a build.log | show_progress || build_failed
+  grep -E '^-- teller: ' build.log || true
+}
+
+build_failed() {
+  tail -n 40 "$root/build.log" >&2
+  die "the build failed; all of it is in build.log"
+}
+
+# Turns ninja's lines "[12/140] Building …" into one line that counts, or into a line now and then without a terminal.
+show_progress() {
+  local line number last=0
+  while IFS= read -r line; do
+    [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+    number=${BASH_REMATCH[1]}
+    if [ -t 1 ]; then printf '\r   %s of %s' "$number" "${BASH_REMATCH[2]}"
+    elif [ $((number - last)) -ge 25 ]; then printf '   %s of %s\n' "$number" "${BASH_REMATCH[2]}"; last=$number; fi
+  done
+  if [ -t 1 ]; then printf '\n'; fi
 }

@@ -69,8 +69,8 @@ Status write_all(int fd, std::string_view content, const std::string& path) {
 }
 
 Status write_part(const std::string& part, std::string_view content) {
-  Descriptor out(open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (out.fd < 0) return errno_error("creating " + part, errno);
+  TELLER_TRY(const int fd, create_fresh(part));
+  const Descriptor out(fd);
   TELLER_CHECK_OK(write_all(out.fd, content, part));
   if (fsync(out.fd) != 0 && errno != EINVAL) return errno_error("writing " + part, errno);
   return {};
@@ -80,6 +80,13 @@ Status write_part(const std::string& part, std::string_view content) {
 
 Error errno_error(std::string what, int number) {
   return {code_for(number), std::move(what) + ": " + std::strerror(number), hint_for(number)};
+}
+
+Result<int> create_fresh(const std::string& path) {
+  unlink(path.c_str());
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (fd < 0) return errno_error("creating " + path, errno);
+  return fd;
 }
 
 Result<std::string> read_file(const std::string& path, std::string_view what,

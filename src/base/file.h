@@ -14,6 +14,9 @@ Error errno_error(std::string what, int number);
 // Reads a whole regular file of at most `limit_bytes`.
 Result<std::string> read_file(const std::string& path, std::string_view what,
                               std::uint64_t limit_bytes);
+// Creates PATH anew for writing and returns its descriptor. What stood there under that name (a
+// left-over, a link, a FIFO) is removed first and never followed.
+Result<int> create_fresh(const std::string& path);
 // Publishes `content` as `path`: writes path.part, fsyncs, renames. Readers see the old file or the
 // new one.
 Status write_file_atomic(const std::string& path, std::string_view content);

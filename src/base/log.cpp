@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#include "base/terminal.h"
+
 namespace teller {
 
 namespace {
@@ -30,13 +32,13 @@ void set_verbosity(Verbosity verbosity) {
 }
 
 void log_info(std::string_view message) {
-  logger().debug("{}", message);
+  logger().debug("{}", printable(message));
 }
 void log_hint(std::string_view message) {
-  logger().info("hint: {}", message);
+  logger().info("hint: {}", printable(message));
 }
 void log_warning(std::string_view message) {
-  logger().warn("warning: {}", message);
+  logger().warn("warning: {}", printable(message));
 }
 
 }  // namespace teller

@@ -88,7 +88,8 @@ void RunWriter::append_log(std::string_view lines) {
       if (errno == EINTR) continue;
       std::string reason = errno_error("writing " + run_.file("logs.jsonl"), errno).message;
       // What was written of the last line is cut off, so that the file ends with a whole line.
-      if (ftruncate(log_fd_, static_cast<off_t>(log_bytes_)) != 0) reason += "; it ends in mid-line";
+      if (ftruncate(log_fd_, static_cast<off_t>(log_bytes_)) != 0)
+        reason += "; it ends in mid-line";
       return stop(reason, true);
     }
     lines.remove_prefix(static_cast<std::size_t>(written));

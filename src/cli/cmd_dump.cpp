@@ -38,7 +38,9 @@ void add_dump(CLI::App& app, Context& context) {
   command->callback([&context, options] {
     context.run = [options]() -> Result<int> {
       TELLER_CHECK_OK(dump(options->path, options->dump, std::cout));
-      std::cout.flush();
+      if (!std::cout.flush()) {
+        return Error{ErrorCode::kIo, "writing the output: it could not be written", ""};
+      }
       return 0;
     };
   });

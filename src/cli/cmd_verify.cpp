@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/terminal.h"
 #include "cli/commands.h"
 #include "verify/verify.h"
 
@@ -31,10 +32,10 @@ void print_json(const VerifyReport& report) {
 void print_text(const VerifyReport& report) {
   for (const VerifyFinding& finding : report.problems) {
     std::printf("%s%s%s: %s\n", finding.artifact.c_str(), finding.file.empty() ? "" : " ",
-                finding.file.c_str(), finding.problem.c_str());
+                printable(finding.file).c_str(), printable(finding.problem).c_str());
   }
   std::printf("%zu artefacts, %zu files, %zu problems; state: %s\n", report.artifacts, report.files,
-              report.problems.size(), report.state.c_str());
+              report.problems.size(), printable(report.state).c_str());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/terminal.h"
 #include "base/version.h"
 #include "cli/commands.h"
 
@@ -20,8 +21,8 @@ constexpr const char* kDescription =
     "  teller report RUN                         see it\n";
 
 int print_error(const Error& error) {
-  std::fprintf(stderr, "teller: error: %s", error.message.c_str());
-  if (!error.hint.empty()) std::fprintf(stderr, " (%s)", error.hint.c_str());
+  std::fprintf(stderr, "teller: error: %s", printable(error.message).c_str());
+  if (!error.hint.empty()) std::fprintf(stderr, " (%s)", printable(error.hint).c_str());
   std::fputc('\n', stderr);
   return exit_code(error.code);
 }

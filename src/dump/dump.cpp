@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/mapped_file.h"
 #include "dump/dump_chains.h"
 #include "dump/dump_events.h"
@@ -32,7 +33,7 @@ Status dump_json_lines(const std::string& path, std::string_view word, const Dum
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     const std::string_view line = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
-    Json record = Json::parse(line, nullptr, false);
+    Json record = parse_json(line);
     if (!record.is_object()) {
       print_record("broken", {{"file", fs::path(path).filename().string()}, {"line", line}},
                    options.json, out);
@@ -47,7 +48,7 @@ Status dump_json_lines(const std::string& path, std::string_view word, const Dum
 Status dump_json_document(const std::string& path, std::string_view word,
                           const DumpOptions& options, std::ostream& out) {
   TELLER_TRY(const std::string text, read_file(path, word, kJsonFileLimit));
-  const Json document = Json::parse(text, nullptr, false);
+  const Json document = parse_json(text);
   if (document.is_discarded()) {
     return Error{ErrorCode::kCorrupt, "reading " + path + ": it is not JSON",
                  "make it again with the command that wrote it"};
@@ -55,7 +56,7 @@ Status dump_json_document(const std::string& path, std::string_view word,
   if (options.json) {
     print_record(word, document.is_object() ? document : Json{{"value", document}}, true, out);
   } else {
-    out << word << '\n' << document.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    out << word << '\n' << document.dump(2, ' ', true, Json::error_handler_t::replace) << '\n';
   }
   return {};
 }

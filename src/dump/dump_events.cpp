@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "base/json.h"
 #include "dump/print.h"
 #include "run_folder/event_file.h"
 
@@ -58,7 +59,7 @@ Json to_json(const EventFile& file, const EventRecord& event) {
     if ((event.flags & entry.flag) != 0) record[entry.name] = true;
   }
   if (event.attrs != 0) {
-    Json attrs = Json::parse(file.string(event.attrs), nullptr, false);
+    Json attrs = parse_json(file.string(event.attrs));
     record["attrs"] = attrs.is_discarded() ? Json(file.string(event.attrs)) : std::move(attrs);
   }
   return record;
@@ -87,7 +88,7 @@ void print_damage(const EventFileDamage& damage, bool json, std::ostream& out) {
 Status dump_event_file(const std::string& path, const std::string& shown_name,
                        const DumpOptions& options, std::ostream& out) {
   TELLER_TRY(const EventFile file, EventFile::open(path));
-  Json meta = Json::parse(file.meta_json(), nullptr, false);
+  Json meta = parse_json(file.meta_json());
   print_record("source", {{"file", shown_name}, {"events", file.event_count()}, {"meta", meta}},
                options.json, out);
   print_damage(file.damage(), options.json, out);

@@ -10,8 +10,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// ASCII only: whatever a trace holds, it cannot steer the terminal.
 std::string to_text(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return value.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
 bool is_plain(char c) {
@@ -41,7 +42,9 @@ void print_record(std::string_view word, const Json& record, bool json, std::ost
   }
   out << word;
   for (const auto& [key, value] : record.items()) {
-    out << ' ' << key << '=';
+    out << ' ';
+    print_value(key, out);
+    out << '=';
     print_value(value, out);
   }
   out << '\n';

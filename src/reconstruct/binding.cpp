@@ -2,6 +2,7 @@
 // where there is no call.
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <tuple>
 
 #include "reconstruct/passes.h"
@@ -83,7 +84,13 @@ class Binder {
     std::size_t call = 0;
     for (std::size_t at = 0; at < activities_.size(); ++at) {
       const Key& activity = activities_[at];
-      if (at > 0 && drop_duplicate(activities_[at - 1], activity)) continue;
+      const bool again = at > 0 && activities_[at - 1].same_id(activity) &&
+                         activities_[at - 1].begin_ns == activity.begin_ns;
+      if (!again) twins_.clear();
+      if (is_duplicate(work_.items[activity.item])) {
+        drop(work_.items[activity.item]);
+        continue;
+      }
       while (call < calls_.size() &&
              std::tie(calls_[call].pid, calls_[call].id) < std::tie(activity.pid, activity.id)) {
         ++call;
@@ -129,21 +136,18 @@ class Binder {
     if (before_window) early_.push_back(index);
   }
 
-  bool drop_duplicate(const Key& before, const Key& now) {
-    if (!before.same_id(now) || before.begin_ns != now.begin_ns) return false;
-    const Item& first = work_.items[before.item];
-    Item& item = work_.items[now.item];
-    const bool same = first.end_ns == item.end_ns && first.event->name == item.event->name &&
-                      first.event->track == item.event->track &&
-                      first.event->kind == item.event->kind &&
-                      first.event->attrs == item.event->attrs;
-    if (!same) return false;
+  // A graph's launch has many activities that begin at one time: any of them may come twice.
+  bool is_duplicate(const Item& item) {
+    const EventRecord& event = *item.event;
+    return !twins_.insert({item.end_ns, event.name, event.track, event.attrs, event.kind}).second;
+  }
+
+  void drop(Item& item) {
     item.marks |= kDropped;
     RecordBalance& balance = work_.sources[source_].balance;
     --balance.nodes;
     ++balance.duplicates;
     --work_.counters.device_activities;
-    return true;
   }
 
   // Calls outside every range of their thread, and activities without a call, hang under the
@@ -185,6 +189,8 @@ class Binder {
   std::vector<Key> operators_;
   std::vector<Key> homeless_;
   std::vector<std::uint32_t> early_;
+  // Activities of one id and begin, as far as duplicates are equal.
+  std::set<std::tuple<std::int64_t, StringId, TrackId, StringId, std::uint16_t>> twins_;
   std::uint32_t last_launch_ = kNoIndex;
 };
 

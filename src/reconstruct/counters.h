@@ -66,7 +66,7 @@ struct ReconstructCounters {
   std::uint64_t step_records = 0;
   std::uint64_t step_records_unreadable = 0;
   std::uint64_t step_records_newer = 0;
-  std::uint64_t step_records_outside = 0;  // no step around them: their rows are left out
+  std::uint64_t step_records_outside = 0;  // no step around them: each makes one of its own
   std::uint64_t row_entries_malformed = 0;
 
   std::uint64_t log_lines_malformed = 0;  // lines of logs.jsonl that are no JSON object

@@ -69,7 +69,8 @@ class NodeWriter {
       : work_(work),
         nodes_(work.chains.nodes),
         children_(work),
-        node_of_(work.items.size(), kNoIndex) {}
+        node_of_(work.items.size(), kNoIndex),
+        process_of_source_(processes_of_sources(work)) {}
 
   void write_step(std::uint32_t step, std::uint32_t root) {
     const std::uint32_t first = next_node();
@@ -77,7 +78,7 @@ class NodeWriter {
     auto& steps = work_.chains.steps;
     steps.root.push_back(first);
     steps.node_count.push_back(next_node() - first);
-    measure_step(step, first);
+    measure_step(first);
   }
 
   void write_outside() {
@@ -148,6 +149,10 @@ class NodeWriter {
       nodes_.name.back() = nodes_.family.back() = work_.chains.strings.intern(name);
       return;  // add_rows() knows its request; set below
     }
+    if (item.kind == ItemKind::kStep) {
+      nodes_.name.back() = nodes_.family.back() = work_.chains.strings.intern("step");
+      return;
+    }
     const NameFacts& facts = name_facts(work_, item.source, item.event->name);
     nodes_.name.back() = facts.name;
     nodes_.family.back() = facts.family;
@@ -156,7 +161,7 @@ class NodeWriter {
     if (valued) nodes_.value.back() = item.event->value;
   }
 
-  void measure_step(std::uint32_t step, std::uint32_t first) {
+  void measure_step(std::uint32_t first) {
     std::int64_t last = nodes_.end_ns[first];
     busy_.clear();
     for (std::uint32_t node = first; node < next_node(); ++node) {
@@ -174,7 +179,6 @@ class NodeWriter {
     }
     work_.chains.steps.last_ns.push_back(last);
     work_.chains.steps.device_busy_ns.push_back(total);
-    (void)step;
   }
 
   // Roots outside steps by (source, process), in tree order.
@@ -198,18 +202,28 @@ class NodeWriter {
   // process of the file.
   std::int64_t process_of(const Item& item) const {
     const Thread& thread = work_.threads[work_.thread_of_track[item.track]];
-    const Source& source = work_.sources[item.source];
-    if (thread.host || source.dialect != "kineto") return thread.pid;
-    for (const Thread& other : work_.threads) {
-      if (other.source == item.source && other.host && other.count > 0) return other.pid;
+    const bool own = thread.host || work_.sources[item.source].dialect != "kineto";
+    return own ? thread.pid : process_of_source_[item.source];
+  }
+
+  // The process of a source's first thread that has items, else the one that its META names.
+  static std::vector<std::int64_t> processes_of_sources(const Workspace& work) {
+    std::vector<std::int64_t> processes;
+    for (const Source& source : work.sources) processes.push_back(source.pid);
+    std::vector<bool> found(processes.size(), false);
+    for (const Thread& thread : work.threads) {
+      if (found[thread.source] || !thread.host || thread.count == 0) continue;
+      found[thread.source] = true;
+      processes[thread.source] = thread.pid;
     }
-    return source.pid;
+    return processes;
   }
 
   Workspace& work_;
   NodeColumns<OwnedColumn>& nodes_;
   ChildLists children_;
-  std::vector<std::uint32_t> node_of_;  // by item
+  std::vector<std::uint32_t> node_of_;           // by item
+  std::vector<std::int64_t> process_of_source_;  // whose device rows name none
   std::vector<Pending> pending_;
   std::vector<std::pair<std::int64_t, std::int64_t>> busy_;
   std::uint64_t items_written_ = 0;

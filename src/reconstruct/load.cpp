@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "reconstruct/json_fields.h"
 #include "reconstruct/passes.h"
 
 namespace teller {
@@ -14,16 +15,6 @@ using Json = nlohmann::ordered_json;
 
 // More sources than a node's column can number.
 constexpr std::size_t kMaxSources = 0xffff;
-
-std::string text_of(const Json& meta, const char* key) {
-  const auto found = meta.find(key);
-  return found != meta.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-std::int64_t number_of(const Json& meta, const char* key, std::int64_t otherwise) {
-  const auto found = meta.find(key);
-  return found != meta.end() && found->is_number_integer() ? found->get<std::int64_t>() : otherwise;
-}
 
 void find_known_strings(Source& source) {
   for (StringId id = 1; id < source.file.string_count(); ++id) {
@@ -71,8 +62,9 @@ class Loader {
     const Json meta = Json::parse(file.meta_json(), nullptr, false);
     Source source;
     source.dialect = text_of(meta, "dialect");
-    source.pid = number_of(meta, "pid", -1);
+    source.pid = number_of(meta, "pid");
     source.name = text_of(meta, "source");
+    source.clock = read_clock(meta);
     if (source.name.empty() || source.dialect == "capture") {
       source.name = "pid " + std::to_string(source.pid);
     }

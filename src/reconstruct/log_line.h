@@ -22,7 +22,8 @@ LogLine parse_log_line(std::string_view text);
 // Python traceback.
 bool continues_message(const LogLine& line);
 
-// The id in "request ID …", "request_id=ID", "rid='ID'"; "" if the line says none.
+// The id that the line states as one: behind a key ("request_id=ID", "rids=['ID']") or in an
+// engine's own phrase ("Added request ID."). "" if it states none: prose names no new request.
 std::string_view stated_request(std::string_view message);
 
 }  // namespace teller

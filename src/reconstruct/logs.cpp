@@ -4,9 +4,13 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 #include <utility>
 
+#include "base/json.h"
 #include "base/mapped_file.h"
+#include "reconstruct/interval_index.h"
+#include "reconstruct/json_fields.h"
 #include "reconstruct/log_ids.h"
 #include "reconstruct/log_line.h"
 #include "reconstruct/passes.h"
@@ -17,37 +21,33 @@ namespace {
 
 using Json = nlohmann::json;
 
-// How many overlapping steps are looked at for one line.
-constexpr int kMaxInFlight = 16;
 // An indented line that comes later than this after another is not its continuation.
 constexpr std::int64_t kContinuationNs = 1'000'000'000;
 
 // The steps of a run by time.
 class StepTimes {
  public:
-  explicit StepTimes(const ChainsBuilder& chains) : chains_(chains), steps_(chains.steps) {
+  explicit StepTimes(const ChainsBuilder& chains) : steps_(chains.steps) {
     for (std::uint32_t step = 0; step < steps_.begin_ns.size(); ++step) {
       const bool later = latest_.empty() || steps_.end_ns[step] >= steps_.end_ns[latest_.back()];
       latest_.push_back(later ? step : latest_.back());
+      all_.add(steps_.begin_ns[step], steps_.end_ns[step], step);
+      const std::int64_t pid = chains.tracks.pid[chains.nodes.track[steps_.root[step]]];
+      of_process_[pid].add(steps_.begin_ns[step], steps_.end_ns[step], step);
     }
+    all_.build();
+    for (auto& [pid, steps] : of_process_) steps.build();
   }
 
   // The step in flight at `time`: one of process `pid` before others, then the one that began last.
   std::uint32_t in_flight(std::int64_t time, std::int64_t pid) const {
-    std::uint32_t found = kNoIndex;
-    std::size_t at = begun_by(time);
-    for (int tries = 0; at > 0 && tries < kMaxInFlight; ++tries) {
-      --at;
-      if (steps_.end_ns[latest_[at]] < time) break;
-      if (steps_.end_ns[at] < time) continue;
-      if (pid_of(at) == pid) return static_cast<std::uint32_t>(at);
-      if (found == kNoIndex) found = static_cast<std::uint32_t>(at);
-    }
-    return found;
+    const auto own = of_process_.find(pid);
+    const std::uint32_t found = own == of_process_.end() ? kNoIndex : last_at(own->second, time);
+    return found != kNoIndex ? found : last_at(all_, time);
   }
 
   std::uint32_t nearest(std::int64_t time, std::int64_t window) const {
-    const std::size_t after = begun_by(time);
+    const std::size_t after = all_.begun_by(time);
     std::uint32_t found = kNoIndex;
     if (after > 0 && time - steps_.end_ns[latest_[after - 1]] <= window) {
       found = latest_[after - 1];
@@ -60,17 +60,15 @@ class StepTimes {
   }
 
  private:
-  std::size_t begun_by(std::int64_t time) const {
-    return std::upper_bound(steps_.begin_ns.begin(), steps_.begin_ns.end(), time) -
-           steps_.begin_ns.begin();
-  }
-  std::int64_t pid_of(std::size_t step) const {
-    return chains_.tracks.pid[chains_.nodes.track[steps_.root[step]]];
+  static std::uint32_t last_at(const IntervalIndex& steps, std::int64_t time) {
+    const std::size_t at = steps.last_reaching(steps.begun_by(time), time);
+    return at == IntervalIndex::kNone ? kNoIndex : steps.id(at);
   }
 
-  const ChainsBuilder& chains_;
   const StepColumns<OwnedColumn>& steps_;
   std::vector<std::uint32_t> latest_;  // by step: the one that ends last up to it
+  IntervalIndex all_;
+  std::unordered_map<std::int64_t, IntervalIndex> of_process_;
 };
 
 // The steps of each request, in time order.
@@ -123,18 +121,8 @@ struct Entry {
   LogRule rule = LogRule::kNone;
 };
 
-std::string text_of(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-std::int64_t number_of(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_number_integer() ? found->get<std::int64_t>() : -1;
-}
-
 bool read_entry(std::string_view line, Entry& entry) {
-  const Json json = Json::parse(line, nullptr, false);
+  const Json json = parse_json(line);
   if (!json.is_object()) return false;
   const auto text = json.find("text");
   if (text == json.end() || !text->is_string()) return false;
@@ -157,6 +145,11 @@ class Aligner {
         requests_(work.chains) {}
 
   void add(Entry entry) {
+    if (entry.time_ns > kTimeLimitNs) {
+      entry.time_ns = kTimeLimitNs;
+      ++work_.counters.times_clamped;
+    }
+    entry.time_ns = std::max<std::int64_t>(entry.time_ns, -1);
     const LogLine line = parse_log_line(entry.text);
     if (entry.level.empty()) entry.level = line.level;
     const std::int64_t owner = entry.pid;  // lines go on with lines of the same stream

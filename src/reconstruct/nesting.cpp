@@ -1,5 +1,8 @@
 // Makes one tree of all ranges, calls and marks of a thread, by containment.
 #include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
 
 #include "reconstruct/passes.h"
 
@@ -39,6 +42,7 @@ class Nester {
     const TreeOrder before{items_};
     if (!std::is_sorted(begin, end, before)) std::sort(begin, end, before);
     around_.clear();
+    calls_.clear();
     for (auto at = begin; at != end; ++at) place(*at);
   }
 
@@ -46,11 +50,11 @@ class Nester {
   void place(std::uint32_t index) {
     Item& item = items_[index];
     const bool instant = item.kind == ItemKind::kMark || item.kind == ItemKind::kRecord;
-    leave_ended(item, instant);
     if (is_duplicate(item)) {
       drop(item);
       return;
     }
+    leave_ended(item, instant);
     // What may outlast its surroundings closes them for itself only: it stays a leaf, unclipped.
     const bool loose = item.kind == ItemKind::kAsyncRange || (item.flags & kNodeOpen) != 0;
     if (!loose) leave_overlapped(item);
@@ -69,13 +73,17 @@ class Nester {
     if (!leaf) around_.push_back(index);
   }
 
-  // An instant at the very end of a range still belongs to it.
   void leave_ended(const Item& item, bool instant) {
-    while (!around_.empty()) {
-      const std::int64_t end = items_[around_.back()].end_ns;
-      if (instant ? end >= item.begin_ns : end > item.begin_ns) return;
-      around_.pop_back();
-    }
+    while (!around_.empty() && !holds(items_[around_.back()], item, instant)) around_.pop_back();
+  }
+
+  // An instant at the very end of a range, and what took no time there, still belong to it.
+  // Of two that took no time at all the higher holds the lower; equals follow each other.
+  static bool holds(const Item& around, const Item& item, bool instant) {
+    if (around.end_ns != item.begin_ns) return around.end_ns > item.begin_ns;
+    if (instant) return true;
+    if (item.end_ns != item.begin_ns) return false;
+    return around.begin_ns < around.end_ns || tree_rank(around) < tree_rank(item);
   }
 
   // A range that need not nest can't hold what outlasts it.
@@ -98,14 +106,17 @@ class Nester {
   }
 
   // The same call twice: a thread can't make two calls of one correlation id in the same interval.
-  bool is_duplicate(const Item& item) const {
-    if (item.kind != ItemKind::kCall || around_.empty()) return false;
-    const Item& top = items_[around_.back()];
-    return top.kind == ItemKind::kCall && top.begin_ns == item.begin_ns &&
-           top.end_ns == item.end_ns && top.event->name == item.event->name &&
-           (item.event->flags & kFlagHasCorrelation) != 0 &&
-           top.event->correlation == item.event->correlation &&
-           top.event->flags == item.event->flags;
+  // Others of the same interval may stand between the two.
+  bool is_duplicate(const Item& item) {
+    const EventRecord& event = *item.event;
+    if (item.kind != ItemKind::kCall || (event.flags & kFlagHasCorrelation) == 0) return false;
+    const std::pair interval{item.begin_ns, item.end_ns};
+    if (interval != interval_) calls_.clear();
+    interval_ = interval;
+    return !calls_
+                .insert({event.correlation, event.external, event.value, event.name, event.attrs,
+                         event.flags})
+                .second;
   }
 
   void drop(Item& item) {
@@ -119,6 +130,11 @@ class Nester {
   Workspace& work_;
   std::vector<Item>& items_;
   std::vector<std::uint32_t> around_;  // innermost last
+  // The calls of one interval, as far as duplicates are equal.
+  std::set<
+      std::tuple<std::uint64_t, std::uint64_t, std::int64_t, StringId, StringId, std::uint16_t>>
+      calls_;
+  std::pair<std::int64_t, std::int64_t> interval_;
 };
 
 }  // namespace

@@ -8,9 +8,57 @@ namespace teller {
 
 namespace {
 
-// Times beyond this (73 years on a monotonic clock) are damage; clamped, so that differences and
-// sums of two times always fit.
-constexpr std::int64_t kTimeLimit = std::int64_t{1} << 61;
+// What a start/end range is known by. An id says nothing outside its process, domain and category.
+struct RangeKey {
+  std::int64_t pid = 0;
+  std::uint64_t id = 0;
+  StringId domain = 0;
+  StringId category = 0;
+
+  bool operator==(const RangeKey& other) const = default;
+};
+
+struct RangeKeyHash {
+  std::size_t operator()(const RangeKey& key) const {
+    std::uint64_t hash = 14695981039346656037u;
+    for (const std::uint64_t part : {static_cast<std::uint64_t>(key.pid), key.id,
+                                     std::uint64_t{key.domain} << 32 | key.category}) {
+      hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
+      hash ^= hash >> 32;
+    }
+    return hash;
+  }
+};
+
+// Start/end ranges that have not ended. An end closes the latest start of its id; NVTX's ends name
+// no category, so one without closes the latest start of any.
+class OpenRanges {
+ public:
+  void start(RangeKey key, std::uint32_t item) {
+    open_[key].push_back(item);
+    if (key.category == 0) return;
+    key.category = 0;
+    open_[key].push_back(item);
+  }
+
+  // The item that the end closes; kNoIndex for none. What another end has closed is passed by.
+  template <typename IsOpen>
+  std::uint32_t end(const RangeKey& key, IsOpen&& is_open) {
+    const auto found = open_.find(key);
+    if (found == open_.end()) return kNoIndex;
+    std::uint32_t item = kNoIndex;
+    std::vector<std::uint32_t>& starts = found->second;
+    while (item == kNoIndex && !starts.empty()) {
+      if (is_open(starts.back())) item = starts.back();
+      starts.pop_back();
+    }
+    if (starts.empty()) open_.erase(found);
+    return item;
+  }
+
+ private:
+  std::unordered_map<RangeKey, std::vector<std::uint32_t>, RangeKeyHash> open_;
+};
 
 class Collector {
  public:
@@ -37,7 +85,7 @@ class Collector {
       case EventKind::kRangePop:
         return pop(event, begin);
       case EventKind::kRangeStart:
-        started_[event.correlation] = next_item();
+        started_.start(key_of(event), next_item());
         return add_range(event, begin, kOpenNs, ItemKind::kAsyncRange);
       case EventKind::kRangeEnd:
         return end_range(event, begin);
@@ -87,9 +135,9 @@ class Collector {
   std::int64_t run_time(std::int64_t time_ns) {
     std::int64_t shifted = 0;
     const bool overflow = __builtin_add_overflow(time_ns, source_.shift_ns, &shifted);
-    if (!overflow && shifted >= -kTimeLimit && shifted <= kTimeLimit) return shifted;
+    if (!overflow && shifted >= -kTimeLimitNs && shifted <= kTimeLimitNs) return shifted;
     ++work_.counters.times_clamped;
-    return time_ns < 0 ? -kTimeLimit : kTimeLimit;
+    return time_ns < 0 ? -kTimeLimitNs : kTimeLimitNs;
   }
 
   // End of a complete record on the run's clock; kOpenNs stays.
@@ -181,14 +229,19 @@ class Collector {
   }
 
   void end_range(const EventRecord& event, std::int64_t end) {
-    const auto found = started_.find(event.correlation);
-    if (found == started_.end()) {
+    const std::uint32_t item = started_.end(
+        key_of(event), [&](std::uint32_t at) { return work_.items[at].end_ns == kOpenNs; });
+    if (item == kNoIndex) {
       ++work_.counters.ends_without_start;
       ++source_.balance.malformed;
       return;
     }
-    close(found->second, end);
-    started_.erase(found);
+    close(item, end);
+  }
+
+  RangeKey key_of(const EventRecord& event) const {
+    const std::int64_t pid = work_.chains.tracks.pid[track_of(event)];
+    return {pid, event.correlation, event.domain, event.category};
   }
 
   void close(std::uint32_t index, std::int64_t end) {
@@ -243,7 +296,7 @@ class Collector {
   Source& source_;
   std::uint16_t index_;
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> stacks_;  // by thread and domain
-  std::unordered_map<std::uint64_t, std::uint32_t> started_;  // open start/end ranges, by id
+  OpenRanges started_;
   std::vector<std::uint32_t>* last_stack_ = nullptr;
   std::uint64_t last_key_ = 0;
 };

@@ -31,33 +31,54 @@ class RowCounter {
   explicit RowCounter(Workspace& work)
       : chains_(work.chains),
         requests_(work.chains.requests),
-        prefill_end_(work.chains.requests.id.size(), -1) {}
+        prefills_(work.chains.requests.id.size()) {}
 
   void add(std::size_t row) {
     const std::uint32_t request = chains_.rows.request[row];
+    Prefill& prefill = prefills_[request];
     switch (static_cast<RowPhase>(chains_.rows.phase[row])) {
       case RowPhase::kWaiting:
         ++requests_.waiting_steps[request];
+        prefill.may_be_whole = false;
         return;
       case RowPhase::kPreempted:
         ++requests_.preemptions[request];
+        prefill.may_be_whole = false;
         return;
       case RowPhase::kPrefill:
         requests_.prefill_tokens[request] += chains_.rows.scheduled[row];
-        prefill_end_[request] = chains_.rows.end_ns[row];
+        prefill.end_ns = chains_.rows.end_ns[row];
+        prefill.may_be_whole = chains_.steps.open[chains_.rows.step[row]] == 0;
         break;
       case RowPhase::kDecode:
         requests_.decode_tokens[request] += chains_.rows.scheduled[row];
         // The prefill before the first decode made the first token.
-        if (requests_.first_token_ns[request] < 0) {
-          requests_.first_token_ns[request] = prefill_end_[request];
-        }
+        if (!prefill.decoded) requests_.first_token_ns[request] = prefill.end_ns;
+        prefill.decoded = true;
         break;
     }
     if (chains_.rows.scheduled[row] > 0) serve(request, row);
   }
 
+  // Requests that never decoded. Records do not say how long a prompt is: one that has ended, or is
+  // never heard of again, after a prefill in a step that came to its end got its token there.
+  void finish() {
+    for (std::uint32_t request = 0; request < prefills_.size(); ++request) {
+      const Prefill& prefill = prefills_[request];
+      if (prefill.may_be_whole && !prefill.decoded) {
+        requests_.first_token_ns[request] = prefill.end_ns;
+      }
+    }
+  }
+
  private:
+  // A request's prefill so far.
+  struct Prefill {
+    std::int64_t end_ns = -1;   // end of its last step
+    bool may_be_whole = false;  // nothing was seen since that would show that more was to come
+    bool decoded = false;
+  };
+
   void serve(std::uint32_t request, std::size_t row) {
     std::int64_t& first = requests_.first_scheduled_ns[request];
     if (requests_.steps[request]++ == 0) first = chains_.steps.begin_ns[chains_.rows.step[row]];
@@ -66,7 +87,7 @@ class RowCounter {
 
   const ChainsBuilder& chains_;
   RequestColumns<OwnedColumn>& requests_;
-  std::vector<std::int64_t> prefill_end_;  // by request: end of its last prefill so far
+  std::vector<Prefill> prefills_;  // by request
 };
 
 }  // namespace
@@ -87,6 +108,7 @@ void fill_requests(Workspace& work) {
   }
   RowCounter counter(work);
   for (std::size_t row = 0; row < work.chains.rows.step.size(); ++row) counter.add(row);
+  counter.finish();
 }
 
 }  // namespace teller

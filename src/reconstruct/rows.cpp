@@ -10,7 +10,7 @@ namespace teller {
 
 namespace {
 
-// A record with the step that it belongs to.
+// A record with the step that it belongs to; one that can't be read may have none.
 struct PlacedRecord {
   std::uint32_t step = 0;
   std::int64_t time_ns = 0;
@@ -21,7 +21,8 @@ void start_steps(Workspace& work, const StepRoots& steps) {
   auto& columns = work.chains.steps;
   for (std::uint32_t step = 0; step < steps.items.size(); ++step) {
     const Item& root = work.items[steps.items[step]];
-    const AnnotationFacts facts = parse_annotation(work.name_of(root));
+    const bool named = root.kind != ItemKind::kStep;
+    const AnnotationFacts facts = parse_annotation(named ? work.name_of(root) : "");
     columns.engine.push_back(0);
     columns.number.push_back(facts.number);
     columns.begin_ns.push_back(root.begin_ns);
@@ -62,12 +63,7 @@ std::vector<PlacedRecord> find_records(Workspace& work) {
     if (item.kind != ItemKind::kRecord) continue;
     item.marks |= kDropped;
     ++work.counters.step_records;
-    const std::uint32_t step = work.step_of[index];
-    if (step == kNoIndex) {
-      ++work.counters.step_records_outside;
-    } else {
-      records.push_back({step, item.begin_ns, index});
-    }
+    records.push_back({work.step_of[index], item.begin_ns, index});
   }
   std::sort(records.begin(), records.end(), [](const PlacedRecord& a, const PlacedRecord& b) {
     if (a.step != b.step) return a.step < b.step;
@@ -82,10 +78,8 @@ class RowMaker {
 
   void add(const PlacedRecord& placed) {
     const Item item = work_.items[placed.item];
-    const EventFile& file = work_.sources[item.source].file;
-    const StringId text = item.event->attrs != 0 ? item.event->attrs : item.event->name;
     StepRecord record;
-    switch (parse_step_record(file.string(text), record)) {
+    switch (parse_step_record(work_.record_of(item), record)) {
       case RecordOutcome::kUnreadable:
         ++work_.counters.step_records_unreadable;
         return rebook(item.source, &RecordBalance::malformed);

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "base/json.h"
+
 namespace teller {
 
 namespace {
@@ -98,7 +100,7 @@ class RowReader {
 }  // namespace
 
 RecordOutcome parse_step_record(std::string_view text, StepRecord& record) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = parse_json(text);
   if (!json.is_object()) return RecordOutcome::kUnreadable;
   const auto version = json.find("v");
   if (version == json.end() || !version->is_number_integer()) return RecordOutcome::kUnreadable;

@@ -1,15 +1,22 @@
 // Finds the steps: their roots, the threads that work for them, and which step every item is in.
 #include <algorithm>
-#include <limits>
+#include <map>
+#include <utility>
 
+#include "reconstruct/interval_index.h"
 #include "reconstruct/passes.h"
+#include "reconstruct/step_record.h"
 
 namespace teller {
 
 namespace {
 
-// How many steps in flight are looked at for a worker's range: pipelines overlap a few steps.
-constexpr int kMaxInFlight = 16;
+// The steps of one process by begin. Those that never ended last until the end of the capture and
+// hold whatever came after them.
+struct ProcessSteps {
+  IntervalIndex ended;
+  IntervalIndex open;
+};
 
 class StepFinder {
  public:
@@ -20,10 +27,12 @@ class StepFinder {
   StepRoots find() {
     for (Thread& thread : work_.threads) find_on_thread(thread);
     number_steps();
-    for (const Thread& thread : work_.threads) {
-      if (thread.worker && !thread.has_step && thread.host) attach_worker(thread);
-    }
+    attach_workers();
     for (const Thread& thread : work_.threads) spread(thread);
+    if (add_steps_of_records()) {
+      number_steps();
+      for (const Thread& thread : work_.threads) spread(thread);
+    }
     spread_to_devices();
     return std::move(roots_);
   }
@@ -39,11 +48,15 @@ class StepFinder {
       if (item.parent != kNoIndex) step = work_.step_of[item.parent];
       if ((item.marks & kStepRange) == 0 || step != kNoIndex) continue;
       step = index;
-      item.marks |= kStepRoot;
-      item.layer = Layer::kStep;
       thread.has_step = true;
-      roots_.items.push_back(index);
+      make_root(index);
     }
+  }
+
+  void make_root(std::uint32_t index) {
+    items_[index].marks |= kStepRoot;
+    items_[index].layer = Layer::kStep;
+    roots_.items.push_back(index);
   }
 
   void number_steps() {
@@ -53,48 +66,113 @@ class StepFinder {
     });
     roots_.schedules = roots_.items;
     std::fill(work_.step_of.begin(), work_.step_of.end(), kNoIndex);
-    steps_of_source_.resize(work_.sources.size());
     for (std::uint32_t step = 0; step < roots_.items.size(); ++step) {
-      const Item& root = items_[roots_.items[step]];
       work_.step_of[roots_.items[step]] = step;
-      InFlight& list = steps_of_source_[root.source];
-      const std::int64_t latest = list.latest_end.empty() ? root.end_ns : list.latest_end.back();
-      list.steps.push_back(step);
-      list.latest_end.push_back(std::max(latest, root.end_ns));
     }
   }
 
-  void attach_worker(const Thread& thread) {
+  void attach_workers() {
+    std::map<std::pair<std::uint16_t, std::int64_t>, ProcessSteps> processes;
+    for (std::uint32_t step = 0; step < roots_.items.size(); ++step) {
+      const Item& root = items_[roots_.items[step]];
+      ProcessSteps& steps = processes[{root.source, work_.chains.tracks.pid[root.track]}];
+      IntervalIndex& index = (root.flags & kNodeOpen) != 0 ? steps.open : steps.ended;
+      index.add(root.begin_ns, root.end_ns, step);
+    }
+    for (auto& [process, steps] : processes) {
+      steps.ended.build();
+      steps.open.build();
+    }
+    for (const Thread& thread : work_.threads) {
+      if (!thread.worker || thread.has_step || !thread.host) continue;
+      const auto found = processes.find({thread.source, thread.pid});
+      if (found != processes.end()) attach_worker(thread, found->second);
+    }
+  }
+
+  void attach_worker(const Thread& thread, const ProcessSteps& steps) {
     for (std::uint32_t at = thread.first; at < thread.first + thread.count; ++at) {
       Item& item = items_[work_.order[at]];
       if (item.parent != kNoIndex || item.kind == ItemKind::kRecord) continue;
-      if (const std::uint32_t step = only_step_around(thread, item); step != kNoIndex) {
+      if (const std::uint32_t step = only_step_around(steps, item); step != kNoIndex) {
         item.parent = roots_.items[step];
         ++work_.counters.worker_ranges_in_steps;
       }
     }
   }
 
-  // The one step of the thread's process that holds the item; kNoIndex for none or several.
-  std::uint32_t only_step_around(const Thread& thread, const Item& item) {
-    const InFlight& list = steps_of_source_[thread.source];
-    const auto after = std::upper_bound(
-        list.steps.begin(), list.steps.end(), item.begin_ns,
-        [&](std::int64_t time, std::uint32_t step) { return time < root_of(step).begin_ns; });
-    std::uint32_t found = kNoIndex;
-    auto at = static_cast<std::size_t>(after - list.steps.begin());
-    for (int tries = 0; at > 0 && tries < kMaxInFlight; ++tries) {
-      --at;
-      if (list.latest_end[at] < item.end_ns) break;  // no earlier step reaches that far
-      const Item& root = root_of(list.steps[at]);
-      if (root.end_ns < item.end_ns || pid_of(root) != thread.pid) continue;
-      if (found != kNoIndex) {
-        ++work_.counters.worker_ranges_ambiguous;
-        return kNoIndex;
-      }
-      found = list.steps[at];
+  // The one step that holds the item; kNoIndex for none or several. A step that never ended holds
+  // only what no other does, and of several such it is the one that began last: those before it
+  // hang, and what runs beside them is not theirs.
+  std::uint32_t only_step_around(const ProcessSteps& steps, const Item& item) {
+    const IntervalIndex& ended = steps.ended;
+    const std::size_t at = ended.last_reaching(ended.begun_by(item.begin_ns), item.end_ns);
+    if (at == IntervalIndex::kNone) {
+      const std::size_t last =
+          steps.open.last_reaching(steps.open.begun_by(item.begin_ns), item.end_ns);
+      return last == IntervalIndex::kNone ? kNoIndex : steps.open.id(last);
     }
-    return found;
+    if (ended.last_reaching(at, item.end_ns) == IntervalIndex::kNone) return ended.id(at);
+    ++work_.counters.worker_ranges_ambiguous;
+    return kNoIndex;
+  }
+
+  // A record outside every step (an engine of which only the schedule is wrapped) makes a step of
+  // its own: of the innermost range around it if that holds no other record and no step, else of
+  // itself. True if there is one.
+  bool add_steps_of_records() {
+    std::vector<std::uint32_t> records;
+    for (const std::uint32_t index : work_.order) {
+      if (items_[index].kind != ItemKind::kRecord || work_.step_of[index] != kNoIndex) continue;
+      StepRecord record;
+      const auto outcome = parse_step_record(work_.record_of(items_[index]), record);
+      if (outcome == RecordOutcome::kGood) records.push_back(index);
+    }
+    if (records.empty()) return false;
+    const std::vector<std::uint32_t> below = count_below(records);
+    for (const std::uint32_t index : records) {
+      const std::uint32_t range = range_around(index);
+      if (range != kNoIndex && below[range] == 1) {
+        make_root(range);
+      } else {
+        make_step(index);
+      }
+      ++work_.counters.step_records_outside;
+    }
+    return true;
+  }
+
+  // By item: how many of these records, and of the steps, lie below it.
+  std::vector<std::uint32_t> count_below(const std::vector<std::uint32_t>& records) const {
+    std::vector<std::uint32_t> below(items_.size(), 0);
+    for (const std::uint32_t index : records) below[index] = 1;
+    for (const std::uint32_t index : roots_.items) below[index] = 2;  // never the only record
+    for (auto at = work_.order.rbegin(); at != work_.order.rend(); ++at) {
+      const std::uint32_t parent = items_[*at].parent;
+      if (parent != kNoIndex) below[parent] += below[*at];
+    }
+    return below;
+  }
+
+  std::uint32_t range_around(std::uint32_t index) const {
+    std::uint32_t around = items_[index].parent;
+    while (around != kNoIndex && items_[around].kind == ItemKind::kCall) {
+      around = items_[around].parent;
+    }
+    return around;
+  }
+
+  void make_step(std::uint32_t record) {
+    Item step = items_[record];
+    step.kind = ItemKind::kStep;
+    step.flags = kNodeSynthetic;
+    step.marks = 0;
+    step.parent = kNoIndex;
+    const auto index = static_cast<std::uint32_t>(items_.size());
+    items_.push_back(step);
+    work_.step_of.push_back(kNoIndex);
+    make_root(index);
+    items_[record].parent = index;
   }
 
   // Parents before children: each item takes over its parent's step. What External ids hang under
@@ -120,19 +198,9 @@ class StepFinder {
     for (const std::uint32_t index : work_.devices) take_step(index);
   }
 
-  const Item& root_of(std::uint32_t step) const { return items_[roots_.items[step]]; }
-  std::int64_t pid_of(const Item& item) const { return work_.chains.tracks.pid[item.track]; }
-
-  // Steps of one source by begin, with the latest end among those up to each.
-  struct InFlight {
-    std::vector<std::uint32_t> steps;
-    std::vector<std::int64_t> latest_end;
-  };
-
   Workspace& work_;
   std::vector<Item>& items_;
   StepRoots roots_;
-  std::vector<InFlight> steps_of_source_;
 };
 
 void count_coverage(Workspace& work) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 namespace teller {
 
@@ -18,10 +19,9 @@ Json balance_json(const RecordBalance& balance) {
 }
 
 void add(RecordBalance& total, const RecordBalance& part) {
-  std::array<std::uint64_t, 9> counts{};
+  std::vector<std::uint64_t> counts;
+  visit_balance(part, [&](const char*, std::uint64_t count) { counts.push_back(count); });
   std::size_t at = 0;
-  visit_balance(part, [&](const char*, std::uint64_t count) { counts[at++] = count; });
-  at = 0;
   visit_balance(total, [&](const char*, std::uint64_t& count) { count += counts[at++]; });
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,7 @@ enum class ItemKind : std::uint8_t {
   kMark,        // instant
   kRecord,      // step record: placed like a mark, becomes rows and no node
   kRow,         // row made from a record; `event` is the record
+  kStep,        // step made from a record that has no range of its own; `event` is the record
 };
 
 // Bits of Item::marks: what passes learnt about an item.
@@ -64,11 +66,18 @@ struct NameFacts {
   bool graph_launch = false;   // a call that launches a graph
 };
 
+// How a source's clock relates to Unix time, where it says.
+struct SourceClock {
+  std::string base;
+  std::optional<std::int64_t> unix_offset_ns;
+};
+
 struct Source {
   EventFile file;
   std::string name;     // the input's file name, or "pid N"
   std::string dialect;  // "capture", "kineto", "nsys"
   std::int64_t pid = -1;
+  SourceClock clock;
   std::int64_t shift_ns = 0;  // run's clock = time in the file + shift_ns
   std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();  // last sign of life
   std::uint32_t first_track = 0;                                    // its tracks in chains.tracks
@@ -114,7 +123,19 @@ struct Workspace {
   std::string_view name_of(const Item& item) const {
     return sources[item.source].file.string(item.event->name);
   }
+  // The JSON of a step record.
+  std::string_view record_of(const Item& item) const {
+    const StringId text = item.event->attrs != 0 ? item.event->attrs : item.event->name;
+    return sources[item.source].file.string(text);
+  }
 };
+
+// How far down an item stands among items of one interval: ranges hold calls, and a runtime call
+// holds the driver calls that it makes.
+inline int tree_rank(const Item& item) {
+  const bool driver = item.kind == ItemKind::kCall && (item.event->flags & kFlagDriver) != 0;
+  return 2 * static_cast<int>(item.layer) + (driver ? 1 : 0);
+}
 
 // True if `a` stands before `b` among siblings and on a thread: earlier, then longer, then ranges
 // before the calls in them, then in file order.
@@ -125,8 +146,8 @@ struct TreeOrder {
     const Item& right = items[b];
     if (left.begin_ns != right.begin_ns) return left.begin_ns < right.begin_ns;
     if (left.end_ns != right.end_ns) return left.end_ns > right.end_ns;
-    if (left.layer != right.layer) return left.layer < right.layer;
-    return a < b;
+    const int rank = tree_rank(left) - tree_rank(right);
+    return rank != 0 ? rank < 0 : a < b;
   }
 };
 

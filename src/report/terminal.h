@@ -5,13 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/terminal.h"
 #include "report/report.h"
 
 namespace teller::report_detail {
 
-// `text` with everything that could steer a terminal made visible: control characters (C0, DEL,
-// C1), bidirectional overrides, line separators and bytes that are no UTF-8 become \xNN or \uNNNN.
-std::string printable(std::string_view text);
+using teller::printable;
 
 // Columns of printable text; a code point counts as one.
 std::size_t columns(std::string_view text);

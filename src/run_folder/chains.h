@@ -20,6 +20,9 @@ namespace teller {
 // "None" in columns that hold an index.
 inline constexpr std::uint32_t kNoIndex = 0xffffffff;
 
+// Times of a run lie within ± this (73 years): the difference and the sum of two always fit.
+inline constexpr std::int64_t kTimeLimitNs = std::int64_t{1} << 61;
+
 // Bits of NodeColumns::flags.
 enum NodeFlag : std::uint16_t {
   kNodeOpen =
@@ -251,8 +254,8 @@ struct ChainsBuilder {
 // Chains of a run, memory-mapped and checked.
 class Chains {
  public:
-  // Maps and checks `path`: columns of one table have one length, every index is in range, parents
-  // stand before their children and in the same tree.
+  // Maps and checks `path`: columns of one table have one length, every index is in range, nodes
+  // stand in preorder, every step has one tree and its rows and schedule in it, times are sane.
   static Result<Chains> open(const std::string& path);
 
   NodeColumns<MappedColumn> nodes;
@@ -284,6 +287,10 @@ class Chains {
   }
   Status map_columns();
   Status check() const;
+  Status check_indexes() const;
+  Status check_trees() const;
+  Status check_steps() const;
+  Status check_times() const;
   Error corrupt(const std::string& why) const;
 
   ColumnFile file_;

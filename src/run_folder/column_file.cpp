@@ -36,9 +36,7 @@ std::string_view column_text(const char (&field)[24]) {
 Result<ColumnFileWriter> ColumnFileWriter::create(const std::string& path) {
   ColumnFileWriter writer;
   writer.path_ = path;
-  const std::string part = path + ".part";
-  writer.fd_ = open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (writer.fd_ < 0) return errno_error("creating " + part, errno);
+  TELLER_TRY(writer.fd_, create_fresh(path + ".part"));
   const ColumnFileHeader header{};  // the real one is written last
   TELLER_CHECK_OK(writer.write_at_end(&header, sizeof header));
   return writer;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/json.h"
 #include "run_folder/block.h"
 #include "run_folder/event_file.h"
 
@@ -11,9 +12,12 @@ namespace teller {
 
 namespace {
 
-// After a broken block, this many places are tried for the next whole one: enough for real damage,
-// too few for a hostile file to make the search slow.
-constexpr int kResyncTries = 1000;
+// How much searching for whole blocks behind broken ones a file is worth: enough for real damage,
+// too little for a hostile file to make the search slow.
+struct ResyncBudget {
+  int tries = 1000;
+  std::uint64_t bytes = 0;  // that may be hashed in vain
+};
 
 struct Block {
   BlockHeader header;
@@ -36,13 +40,19 @@ std::optional<Block> block_at(std::string_view file, std::size_t offset) {
 }
 
 // Offset of the next whole block after the broken one at `offset`; npos if none is found.
-std::size_t next_whole_block(std::string_view file, std::size_t offset) {
+std::size_t next_whole_block(std::string_view file, std::size_t offset, ResyncBudget* budget) {
   const char* mark = reinterpret_cast<const char*>(&kBlockMark);
   const std::string_view wanted(mark, sizeof kBlockMark);
   std::size_t at = offset;
-  for (int tries = 0; tries < kResyncTries; ++tries) {
+  while (budget->tries-- > 0) {
     at = file.find(wanted, at + 1);
-    if (at == std::string_view::npos || (at % 8 == 0 && block_at(file, at))) return at;
+    if (at == std::string_view::npos) return at;
+    BlockHeader header{};
+    if (at % 8 != 0 || file.size() - at < sizeof header) continue;
+    std::memcpy(&header, file.data() + at, sizeof header);
+    if (header.payload_bytes > budget->bytes) continue;
+    if (block_at(file, at)) return at;
+    budget->bytes -= header.payload_bytes;
   }
   return std::string_view::npos;
 }
@@ -58,7 +68,7 @@ Error not_an_event_file(const std::string& path, std::string_view text) {
 std::string merge_metas(const std::vector<std::string>& metas) {
   nlohmann::ordered_json merged = nlohmann::ordered_json::object();
   for (const std::string& text : metas) {
-    auto meta = nlohmann::ordered_json::parse(text, nullptr, false);
+    auto meta = parse_json(text);
     if (!meta.is_object()) continue;
     for (auto& [key, value] : meta.items()) merged[key] = value;
   }
@@ -93,10 +103,12 @@ void EventFile::read_blocks() {
   const std::string_view text = map_.text();
   std::size_t offset = sizeof(FileHeader);
   bool ended = false;
+  ResyncBudget budget;
+  budget.bytes = 4 * std::uint64_t{text.size()};
   while (offset < text.size() && !ended) {
     const auto block = block_at(text, offset);
     if (!block) {
-      const std::size_t next = next_whole_block(text, offset);
+      const std::size_t next = next_whole_block(text, offset, &budget);
       if (next == std::string_view::npos) break;
       ++damage_.skipped_blocks;
       offset = next;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/version.h"
 
 namespace teller {
@@ -66,11 +67,18 @@ Status check_manifest(const Json& manifest, const std::string& path) {
   return {};
 }
 
-// A path from a manifest that stays inside the run folder.
-bool is_inside(const std::string& relative) {
+// A path from a manifest that stays inside the run folder, links on the way resolved.
+bool is_inside(const std::string& run, const std::string& relative) {
   const fs::path path(relative);
   if (relative.empty() || path.is_absolute()) return false;
-  return std::none_of(path.begin(), path.end(), [](const fs::path& part) { return part == ".."; });
+  std::error_code error;
+  const fs::path folder = fs::canonical(run, error);
+  if (error) return false;
+  const fs::path real = fs::weakly_canonical(folder / path, error);
+  if (error) return false;
+  const auto [in_folder, in_real] =
+      std::mismatch(folder.begin(), folder.end(), real.begin(), real.end());
+  return in_folder == folder.end() && in_real != real.end();
 }
 
 std::vector<std::string> files_in(const std::string& run, const std::string& folder,
@@ -78,7 +86,8 @@ std::vector<std::string> files_in(const std::string& run, const std::string& fol
   std::vector<std::string> files;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(run + "/" + folder, error)) {
-    if (entry.path().extension() == extension) {
+    if (entry.path().extension() == extension && entry.is_regular_file(error) &&
+        !entry.is_symlink(error)) {
       files.push_back(folder + "/" + entry.path().filename().string());
     }
   }
@@ -174,7 +183,7 @@ Result<RunFolder> RunFolder::open(const std::string& path) {
   }
   auto state = std::make_unique<State>();
   state->path = path;
-  state->manifest = Json::parse(*text, nullptr, false);
+  state->manifest = parse_json(*text);
   if (state->manifest.is_discarded()) return not_a_run(path, "its manifest.json is not JSON");
   TELLER_CHECK_OK(check_manifest(state->manifest, path));
   return RunFolder(std::move(state));
@@ -198,7 +207,8 @@ std::vector<std::string> RunFolder::artifact_files(std::string_view name) const 
   if (const Json* found = state_->artifact(name)) {
     for (const Json& file : found->value("files", Json::array())) {
       const Json path = file.is_object() ? file.value("path", Json()) : Json();
-      if (path.is_string() && is_inside(path.get<std::string>())) files.push_back(path);
+      if (path.is_string() && is_inside(state_->path, path.get<std::string>()))
+        files.push_back(path);
     }
     return files;
   }
@@ -206,7 +216,10 @@ std::vector<std::string> RunFolder::artifact_files(std::string_view name) const 
   // same.
   if (name == "events") return files_in(state_->path, "events", ".tev");
   std::error_code error;
-  if (name == "logs" && fs::exists(file("logs.jsonl"), error)) return {"logs.jsonl"};
+  if (name == "logs" && fs::exists(file("logs.jsonl"), error) &&
+      is_inside(state_->path, "logs.jsonl")) {
+    return {"logs.jsonl"};
+  }
   return files;
 }
 
@@ -244,11 +257,11 @@ Status RunFolder::publish(const ArtifactInfo& info) {
   }
   Json from = Json::object();
   for (const std::string& source : info.from) from[source] = state_->digest(source);
-  Json options = Json::parse(info.options_json, nullptr, false);
+  Json options = parse_json(info.options_json);
   Json artifact;
   artifact["made_by"] = info.made_by;
   artifact["records"] = info.records;
-  artifact["digest"] = sha256_text(files.dump());
+  artifact["digest"] = sha256_text(files.dump(-1, ' ', false, Json::error_handler_t::replace));
   artifact["files"] = std::move(files);
   artifact["options"] = options.is_object() ? options : Json::object();
   artifact["from"] = std::move(from);

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/json.h"
+#include "base/terminal.h"
 #include "run_folder/event_file.h"
 #include "stats/source_stats.h"
 
@@ -106,7 +108,7 @@ Json reconstruction(const RunFolder& run) {
   for (const std::string& relative : *files) {
     if (relative != "reconstruct.json") continue;
     const auto text = read_file(run.file(relative), "reconstruction report", kReportLimit);
-    const Json report = text ? Json::parse(*text, nullptr, false) : Json();
+    const Json report = text ? parse_json(*text) : Json();
     if (!report.is_object()) continue;
     json["state"] = "reconstructed";
     for (const char* key : {"total", "sources", "logs", "coverage", "counters", "notes"}) {
@@ -122,7 +124,7 @@ class Text {
 
   std::string make() {
     for (const Json& source : json_["sources"]) {
-      out_ += source["file"].get<std::string>() + "\n";
+      out_ += printable(source["file"].get<std::string>()) + "\n";
       block(source);
     }
     if (json_["sources"].size() > 1) {
@@ -146,7 +148,7 @@ class Text {
       line(key, Json(value.size()));
       return;
     }
-    std::string label = key;
+    std::string label = printable(key);
     std::replace(label.begin(), label.end(), '_', ' ');
     label.resize(std::max<std::size_t>(label.size() + 1, 26), ' ');
     out_ += "  " + label + value_text(value) + "\n";
@@ -154,12 +156,13 @@ class Text {
 
   static std::string value_text(const Json& value) {
     if (value.is_null()) return "-";
-    if (value.is_string()) return value.get<std::string>();
+    if (value.is_string()) return printable(value.get<std::string>());
     if (!value.is_object()) return value.dump();
     if (value.contains("share")) return share_text(value);
     std::string text;
     for (const auto& [key, entry] : value.items()) {
-      text += (text.empty() ? "" : ", ") + (key.empty() ? "(none)" : key) + " " + value_text(entry);
+      text += (text.empty() ? "" : ", ") + (key.empty() ? "(none)" : printable(key)) + " " +
+              value_text(entry);
     }
     return text.empty() ? "-" : text;
   }
@@ -174,7 +177,8 @@ class Text {
 
   void add_reconstruction(const Json& part) {
     const std::string state = part["state"].get<std::string>();
-    out_ += state == "reconstructed" ? "reconstruction\n" : "reconstruction: " + state + "\n";
+    out_ += state == "reconstructed" ? "reconstruction\n"
+                                     : "reconstruction: " + printable(state) + "\n";
     if (state != "reconstructed") return;
     const Json total = member(part, "total");
     if (total.is_object()) block(total);

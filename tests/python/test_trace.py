@@ -142,6 +142,26 @@ def test_closed_descriptors_stay_the_programs(tmp_path: Path) -> None:
 
 
 @needs_target
+def test_handles_that_are_not_ours_are_not_followed(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    done = trace(run, TARGET, "handles")
+    assert done.returncode == subprocess.run([TARGET, "handles"]).returncode == 0
+    invalid = [e for e in events(run, "push") if e.get("domain") == "(invalid domain handle)"]
+    assert len(invalid) == 8 and not any(e.get("name") for e in invalid)
+    default = [(e["record"], e.get("name")) for e in events(run, "push", "pop") if not e.get("domain")]
+    assert default == [("push", "outer"), ("pop", None)]
+    assert events(run, "mark")[-1]["name"] == "ours"
+
+
+@needs_target
+def test_registered_strings_beyond_the_definitions_keep_their_text(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert trace(run, TARGET, "strings", 400).returncode == 0
+    assert [e["name"] for e in events(run, "mark")] == ["the last one"]
+    assert manifest(run)["counters"]["trace.definitions_lost"] > 0
+
+
+@needs_target
 def test_ranges_across_threads_wide_text_and_thread_names(tmp_path: Path) -> None:
     run = tmp_path / "run"
     assert trace(run, TARGET, "crossing").returncode == 0

@@ -4,6 +4,7 @@
 #include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,15 @@ static void storm(int count) {
   }
 }
 
+static nvtxEventAttributes_t registered(nvtxStringHandle_t string) {
+  nvtxEventAttributes_t attributes = {0};
+  attributes.version = NVTX_VERSION;
+  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+  attributes.message.registered = string;
+  return attributes;
+}
+
 static void fork_and_mark(int raw) {
   nvtxDomainHandle_t domain = nvtxDomainCreateA("kept");
   nvtxStringHandle_t string = nvtxDomainRegisterStringA(domain, "registered before fork");
@@ -50,11 +60,7 @@ static void fork_and_mark(int raw) {
   const pid_t child = raw ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
   if (child == 0) {
     ranges(3, "child");
-    nvtxEventAttributes_t attributes = {0};
-    attributes.version = NVTX_VERSION;
-    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-    attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
-    attributes.message.registered = string;
+    nvtxEventAttributes_t attributes = registered(string);
     nvtxDomainRangePushEx(domain, &attributes);
     nvtxDomainRangePop(domain);
     _exit(0);
@@ -87,6 +93,43 @@ static void across_threads(void) {
   nvtxNameOsThreadA((uint32_t)syscall(SYS_gettid), "named by NVTX");
 }
 
+// Harmless without a tool, where nobody looks at them.
+static void bogus_handles(void) {
+  static const uintptr_t made_up[] = {
+      1, 2, 8, 0x1234, 0xdeadbeef, 0xdeadbeefcafe, ~(uintptr_t)0, ~(uintptr_t)1};
+  nvtxRangePushA("outer");
+  for (size_t i = 0; i < sizeof made_up / sizeof *made_up; ++i) {
+    nvtxDomainHandle_t domain = (nvtxDomainHandle_t)made_up[i];
+    nvtxEventAttributes_t attributes = registered((nvtxStringHandle_t)made_up[i]);
+    nvtxMarkEx(&attributes);
+    nvtxDomainRangePushEx(domain, &attributes);
+    nvtxDomainRangePop(domain);
+    nvtxDomainRangePop(domain);
+    nvtxDomainNameCategoryA(domain, 1, "category");
+    nvtxDomainRegisterStringA(domain, "string");
+    nvtxDomainRangeEnd(domain, made_up[i]);
+    nvtxDomainDestroy(domain);
+  }
+  nvtxRangePop();
+  nvtxEventAttributes_t attributes = registered(nvtxDomainRegisterStringA(NULL, "ours"));
+  nvtxMarkEx(&attributes);
+}
+
+// More text than the definitions hold: the last ones are kept elsewhere.
+static void many_strings(int count) {
+  char* text = malloc(100001);
+  memset(text, 'x', 100000);
+  text[100000] = 0;
+  nvtxStringHandle_t last = NULL;
+  for (int i = 0; i < count; ++i) {
+    text[0] = (char)('a' + i % 26);
+    last = nvtxDomainRegisterStringA(NULL, i + 1 < count ? text : "the last one");
+  }
+  nvtxEventAttributes_t attributes = registered(last);
+  nvtxMarkEx(&attributes);
+  free(text);
+}
+
 // A child that outlives us and holds our output open.
 static void leave_child(double seconds) {
   if (fork() != 0) return;
@@ -117,6 +160,8 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "rawfork")) fork_and_mark(1);
   if (!strcmp(what, "closefds")) close_everything(value);
   if (!strcmp(what, "crossing")) across_threads();
+  if (!strcmp(what, "handles")) bogus_handles();
+  if (!strcmp(what, "strings")) many_strings(atoi(value));
   if (!strcmp(what, "leave")) leave_child(atof(value));
   if (!strcmp(what, "paced")) paced(atol(value));
   if (!strcmp(what, "die")) {

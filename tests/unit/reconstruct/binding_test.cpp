@@ -91,5 +91,14 @@ TEST(Binding, DuplicatesAreDroppedAndCounted) {
   EXPECT_EQ(rebuilt.records("nodes"), 2u);
 }
 
+TEST(Binding, TheSameActivityTwiceIsFoundAmongThoseOfItsLaunch) {
+  RunBuilder run;
+  run.call("cudaGraphLaunch", 0, 10, 1);
+  for (int round = 0; round < 2; ++round) run.kernel("a", 20, 30, 1).kernel("b", 20, 30, 1);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.records("duplicates"), 2u);
+  EXPECT_EQ(rebuilt.counter("device_activities"), 2u);
+}
+
 }  // namespace
 }  // namespace teller

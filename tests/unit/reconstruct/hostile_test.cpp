@@ -1,4 +1,5 @@
 // Input that no honest program writes: counted, never fatal.
+#include <chrono>
 #include <limits>
 #include <random>
 
@@ -54,6 +55,18 @@ TEST(Hostile, RandomRecordsBalance) {
     const Rebuilt rebuilt(run);
     EXPECT_EQ(rebuilt.records("records_in"), 3000u);
   }
+}
+
+TEST(Hostile, ManyIdleThreadsAndActivitiesWithoutACall) {
+  RunBuilder run;
+  run.source(R"({"dialect":"kineto"})");
+  constexpr int kMany = 150'000;
+  for (int i = 0; i < kMany; ++i) run.thread(1, i).make(EventKind::kRange, "", 0, 1);
+  for (int i = 0; i < kMany; ++i) run.kernel("k", i, i + 1, i);
+  const auto begin = std::chrono::steady_clock::now();
+  const Rebuilt rebuilt(run);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  EXPECT_EQ(rebuilt.chains.node_count(), kMany + 1u);
 }
 
 TEST(Hostile, ATornFileIsReconstructedAsFarAsItGoes) {

@@ -72,6 +72,33 @@ TEST_F(Logs, LinesAddToRequests) {
   EXPECT_EQ(requests.steps[3], 0u);
 }
 
+TEST_F(Logs, ProseAddsNoRequest) {
+  run_.log(R"({"t":1,"text":"Request 12.5 ms"})").log(R"({"t":1,"text":"Request http2 frame"})");
+  run_.log(R"({"t":1,"text":"processed request 2024-01-01 v1.2"})");
+  EXPECT_EQ(Rebuilt(run_).chains.request_count(), 3u);
+}
+
+TEST_F(Logs, ImpossibleTimesAreClamped) {
+  run_.log(R"({"t":9223372036854775807,"text":"a"})")
+      .log(R"({"t":-9223372036854775808,"text":"b"})");
+  const Rebuilt rebuilt(run_);
+  ASSERT_EQ(rebuilt.chains.log_count(), 2u);
+  EXPECT_EQ(rebuilt.chains.logs.time_ns[0], kTimeLimitNs);
+  EXPECT_EQ(rebuilt.chains.logs.time_ns[1], -1);
+  EXPECT_EQ(rebuilt.counter("times_clamped"), 1u);
+}
+
+TEST(LogSteps, TheStepOfTheLinesProcessIsFoundAmongManyOthers) {
+  RunBuilder run;
+  run.thread(7, 7).step("own", 0, 1000);
+  for (int i = 0; i < 40; ++i) run.thread(100 + i, 1).step("other", 10 + i, 900);
+  run.log(R"({"t":500,"pid":7,"text":"a line"})").log(R"({"t":950,"pid":1,"text":"a line"})");
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.chains.logs.step[0], 0u);
+  EXPECT_EQ(rebuilt.chains.logs.step[1], 0u);
+  EXPECT_EQ(rebuilt.counter("logs_in_flight"), 2u);
+}
+
 TEST_F(Logs, BrokenLinesAreCounted) {
   run_.log("not json").log("[1]").log(R"({"t":1})").log(R"({"text":"fine"})");
   const Rebuilt rebuilt(run_);

@@ -80,6 +80,80 @@ TEST(Nesting, StartEndRangesNeedNotNest) {
   EXPECT_EQ(rebuilt.counter("async_ranges_loose"), 1u);
 }
 
+TEST(Nesting, StartEndRangesPairByProcessDomainCategoryAndId) {
+  RunBuilder run;
+  const auto edge = [&](EventKind kind, const char* name, std::int64_t time, StringId domain,
+                        StringId category) {
+    EventRecord event = run.make(kind, name, time, time);
+    event.correlation = 7;
+    event.domain = domain;
+    event.category = category;
+    run.add(event);
+  };
+  run.range("x", 0, 1).range("y", 0, 1);  // strings 1 and 2
+  edge(EventKind::kRangeStart, "outer", 10, 1, 1);
+  edge(EventKind::kRangeStart, "other domain", 11, 2, 1);
+  edge(EventKind::kRangeStart, "other category", 12, 1, 2);
+  edge(EventKind::kRangeStart, "inner", 13, 1, 1);
+  run.thread(2, 2);
+  edge(EventKind::kRangeStart, "other process", 14, 1, 1);
+  run.thread(1, 9);
+  edge(EventKind::kRangeEnd, "", 20, 1, 1);
+  edge(EventKind::kRangeEnd, "", 30, 1, 1);
+  edge(EventKind::kRangeEnd, "", 40, 1, 0);  // NVTX's end: of any category
+  edge(EventKind::kRangeEnd, "", 50, 1, 0);
+  edge(EventKind::kRangeEnd, "", 60, 2, 1);
+  run.thread(2, 3);
+  edge(EventKind::kRangeEnd, "", 70, 1, 1);
+  const Rebuilt rebuilt(run);
+  const auto end = [&](const char* name) {
+    return rebuilt.chains.nodes.end_ns[rebuilt.node(name)];
+  };
+  EXPECT_EQ(end("inner"), 20);
+  EXPECT_EQ(end("outer"), 30);
+  EXPECT_EQ(end("other category"), 40);
+  EXPECT_EQ(end("other domain"), 60);
+  EXPECT_EQ(end("other process"), 70);
+  EXPECT_EQ(rebuilt.counter("ends_without_start"), 1u);
+  EXPECT_EQ(rebuilt.counter("open_items"), 0u);
+}
+
+TEST(Nesting, ARuntimeCallHoldsTheDriverCallOfItsInterval) {
+  for (const std::int64_t end : {10, 20}) {
+    RunBuilder run;
+    run.range("op", 0, 30, kFlagOperator);
+    EventRecord driver = run.make(EventKind::kApiCall, "cuLaunchKernel", 10, end);
+    driver.flags = kFlagHasCorrelation | kFlagDriver;
+    driver.correlation = 2;
+    run.add(driver).call("cudaLaunchKernel", 10, end, 1);
+    const Rebuilt rebuilt(run);
+    EXPECT_EQ(rebuilt.parent("cuLaunchKernel"), "cudaLaunchKernel") << end;
+    EXPECT_EQ(rebuilt.parent("cudaLaunchKernel"), "op") << end;
+  }
+}
+
+TEST(Nesting, CallsOfNoTimeFollowEachOtherAndBelongToTheRangeThatEndsThere) {
+  RunBuilder run;
+  run.range("op", 0, 30, kFlagOperator).call("first", 10, 10, 1).call("second", 10, 10, 2);
+  run.call("last", 30, 30, 3).range("next", 50, 60).call("early", 50, 50, 4);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.parent("first"), "op");
+  EXPECT_EQ(rebuilt.parent("second"), "op");
+  EXPECT_EQ(rebuilt.parent("last"), "op");
+  EXPECT_EQ(rebuilt.parent("early"), "next");
+}
+
+TEST(Nesting, TheSameCallTwiceIsFoundWhateverStandsBetween) {
+  RunBuilder run;
+  for (int round = 0; round < 2; ++round) {
+    run.call("cudaLaunchKernel", 10, 20, 1).call("cudaMemcpyAsync", 10, 20, 2);
+    run.call("cudaEventRecord", 30, 30, 3);
+  }
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.records("duplicates"), 3u);
+  EXPECT_EQ(rebuilt.counter("calls"), 3u);
+}
+
 TEST(Nesting, MarksAreInstantsUnderTheInnermostRange) {
   RunBuilder run;
   run.range("a", 10, 30).range("b", 15, 20).add(run.make(EventKind::kMark, "here", 20, 20));

@@ -101,7 +101,77 @@ TEST(Rows, BadAndNewerRecordsAreCounted) {
   EXPECT_EQ(rebuilt.counter("step_records_outside"), 1u);
   EXPECT_EQ(rebuilt.records("malformed"), 1u);
   EXPECT_EQ(rebuilt.records("unknown"), 1u);
-  EXPECT_EQ(rebuilt.chains.row_count(), 0u);
+  EXPECT_EQ(rebuilt.chains.row_count(), 1u);
+}
+
+constexpr const char* kOneRow = R"({"v":1,"engine":"e","req":[["a","decode",0,1,1]]})";
+
+TEST(Rows, ARecordOutsideEveryStepMakesAStepOfTheRangeAroundIt) {
+  RunBuilder run;
+  run.range("serve", 0, 1000);
+  for (const std::int64_t begin : {100, 300}) {
+    run.range("schedule", begin, begin + 50).record(begin + 10, kOneRow);
+    run.call("cudaLaunchKernel", begin + 20, begin + 30, begin + 1);
+  }
+  run.record(400, "{").record(410, R"({"v":9,"engine":"e","req":[]})");
+  const Rebuilt rebuilt(run);
+  const Chains& chains = rebuilt.chains;
+  ASSERT_EQ(chains.step_count(), 2u);
+  ASSERT_EQ(chains.row_count(), 2u);
+  EXPECT_EQ(rebuilt.name(chains.steps.root[1]), "schedule");
+  EXPECT_EQ(chains.layer(chains.steps.root[1]), Layer::kStep);
+  EXPECT_EQ(chains.steps.node_count[1], 3u);
+  EXPECT_EQ(chains.rows.end_ns[1], 350);
+  EXPECT_EQ(rebuilt.parent("serve"), "outside pid 1");
+  EXPECT_EQ(rebuilt.counter("step_records_outside"), 2u);
+  EXPECT_EQ(rebuilt.counter("step_records_unreadable"), 1u);
+  EXPECT_EQ(rebuilt.counter("step_records_newer"), 1u);
+}
+
+TEST(Rows, ARecordWithoutARangeOfItsOwnIsAStepItself) {
+  RunBuilder run;
+  run.range("serve", 0, 1000).record(100, kOneRow).record(200, kOneRow);
+  run.step("engine step", 300, 400);
+  run.range("around a step", 500, 600).step("inner step", 510, 550).record(560, kOneRow);
+  run.thread(1, 2).record(700, kOneRow);
+  const Rebuilt rebuilt(run);
+  const Chains& chains = rebuilt.chains;
+  ASSERT_EQ(chains.step_count(), 6u);
+  ASSERT_EQ(chains.row_count(), 4u);
+  EXPECT_EQ(rebuilt.name(chains.steps.root[0]), "step");
+  EXPECT_TRUE(rebuilt.has("step", kNodeSynthetic));
+  EXPECT_EQ(chains.steps.begin_ns[1], 200);
+  EXPECT_EQ(chains.nodes.parent[chains.rows.node[0]], chains.steps.root[0]);
+  EXPECT_EQ(chains.steps.schedule[0], chains.steps.root[0]);
+  EXPECT_EQ(rebuilt.name(chains.steps.root[3]), "inner step");
+  EXPECT_EQ(rebuilt.counter("step_records_outside"), 4u);
+}
+
+TEST(Rows, TheFirstTokenOfASingleTokenAnswerComesWithThePrefill) {
+  RunBuilder run;
+  step(run, 0, R"("req":[["one","prefill",1,10,0],["cut","prefill",1,9,0]])");
+  step(run, 1, R"("req":[["chunks","prefill",1,10,0]],"wait":[["cut",9]])");
+  step(run, 2, R"("req":[["chunks","prefill",0,5,10],["mid","decode",0,1,50]])");
+  step(run, 3, R"("req":[["lost","prefill",1,10,0]],"preempt":[["mid",51]])");
+  step(run, 4, R"("req":[["mid","prefill",1,51,0]],"preempt":[["lost",10]])");
+  step(run, 5, R"("req":[["mid","decode",0,1,51]])");
+  run.push("engine step", 600, "teller", "STEP");
+  run.record(610, R"({"v":1,"engine":"e","req":[["hangs","prefill",1,10,0]]})");
+  const Rebuilt rebuilt(run);
+  const auto first_token = [&](std::string_view id) {
+    for (std::uint32_t at = 0; at < rebuilt.chains.request_count(); ++at) {
+      if (rebuilt.chains.string(rebuilt.chains.requests.id[at]) == id) {
+        return rebuilt.chains.requests.first_token_ns[at];
+      }
+    }
+    return std::int64_t{-2};
+  };
+  EXPECT_EQ(first_token("one"), 50);
+  EXPECT_EQ(first_token("cut"), -1) << "waits for the rest of its prefill";
+  EXPECT_EQ(first_token("chunks"), 250);
+  EXPECT_EQ(first_token("mid"), -1) << "its first token came before the capture";
+  EXPECT_EQ(first_token("lost"), -1);
+  EXPECT_EQ(first_token("hangs"), -1) << "the step has not made it yet";
 }
 
 }  // namespace

@@ -67,6 +67,40 @@ TEST(Steps, WorkerThreadsWithOperatorsJoinTheOneStepAroundThem) {
   EXPECT_EQ(rebuilt.chains.steps.number[1], 2);
 }
 
+TEST(Steps, AWorkersStepIsFoundAmongManyOfOtherProcesses) {
+  RunBuilder run;
+  run.thread(7, 1).step("own", 0, 1000);
+  for (int i = 0; i < 40; ++i) run.thread(100 + i, 1).step("other", 1 + i, 1000);
+  run.thread(7, 2).range("aten::mm", 500, 600, kFlagOperator);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.parent("aten::mm"), "own");
+}
+
+TEST(Steps, AStepThatHangsTakesNoWorkFromLaterOnes) {
+  RunBuilder run;
+  run.push("hangs", 0, "teller", "STEP");
+  run.thread(1, 2).step("first", 10, 100).step("second", 110, 200);
+  run.push("cut off", 300, "teller", "STEP");
+  run.thread(1, 3).range("aten::a", 20, 30, kFlagOperator).range("aten::b", 120, 130);
+  run.range("aten::c", 250, 260, kFlagOperator).range("aten::d", 310, 320, kFlagOperator);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.parent("aten::a"), "first");
+  EXPECT_EQ(rebuilt.parent("aten::b"), "second");
+  EXPECT_EQ(rebuilt.parent("aten::c"), "hangs");
+  EXPECT_EQ(rebuilt.parent("aten::d"), "cut off");
+  EXPECT_EQ(rebuilt.counter("worker_ranges_ambiguous"), 0u);
+}
+
+TEST(Steps, TwoStepsAroundAWorkersRangeAreSaid) {
+  RunBuilder run;
+  run.step("a", 0, 100).thread(1, 2).step("b", 10, 90).thread(1, 3).step("c", 80, 85);
+  run.thread(1, 4).range("aten::x", 20, 30, kFlagOperator).range("aten::y", 92, 95);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.parent("aten::x"), "outside pid 1");
+  EXPECT_EQ(rebuilt.parent("aten::y"), "a");
+  EXPECT_EQ(rebuilt.counter("worker_ranges_ambiguous"), 1u);
+}
+
 TEST(Steps, NoStepIsSaid) {
   RunBuilder run;
   run.range("a", 0, 10);

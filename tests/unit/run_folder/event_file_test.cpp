@@ -174,6 +174,24 @@ TEST(EventFile, LongTextsDoNotPileUp) {
   EXPECT_GT(writer->bytes_written(), 30u << 20);
 }
 
+// Marks in every 32 bytes, each claiming the rest of the file: looking for whole blocks must stay
+// cheap.
+TEST(EventFile, ManyFalseMarksAreNotAllBelieved) {
+  TempDir dir;
+  write_file(dir.file("a.tev"), 1, 4, false);
+  std::string text = *read_file(dir.file("a.tev"), "test", 1 << 20);
+  constexpr std::size_t kMarks = 200000;
+  for (std::size_t n = 0; n < kMarks; ++n) {
+    const BlockHeader lie{kBlockMark, 2, 0, (kMarks - n - 1) * sizeof(BlockHeader), 1, 1, 0};
+    text.append(reinterpret_cast<const char*>(&lie), sizeof lie);
+  }
+  std::ofstream(dir.file("lie.tev"), std::ios::binary) << text;
+  auto file = EventFile::open(dir.file("lie.tev"));
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->event_count(), 4u);
+  EXPECT_EQ(file->damage().lost_bytes, kMarks * sizeof(BlockHeader));
+}
+
 TEST(EventFile, RefusesOtherFilesWithOneLine) {
   TempDir dir;
   std::ofstream(dir.file("empty.tev"));

@@ -75,6 +75,21 @@ TEST(RunFolder, PathsThatLeaveTheFolderAreIgnored) {
   }
 }
 
+TEST(RunFolder, LinksThatLeaveTheFolderAreIgnored) {
+  TempDir dir;
+  auto run = RunFolder::create(dir.file("run"), "test", false);
+  ASSERT_TRUE(run);
+  std::filesystem::create_directories(dir.file("elsewhere"));
+  put(dir.file("elsewhere/secret.jsonl"), "{}");
+  std::filesystem::create_symlink("../elsewhere", run->file("link"));
+  std::filesystem::create_symlink("../elsewhere/secret.jsonl", run->file("logs.jsonl"));
+  for (const char* path : {"link/secret.jsonl", "logs.jsonl", "."}) {
+    run->manifest()["artifacts"]["logs"]["files"] =
+        nlohmann::ordered_json::array({{{"path", path}}});
+    EXPECT_TRUE(run->artifact_files("logs").empty()) << path;
+  }
+}
+
 TEST(RunFolder, ManifestsOfEveryWrongShapeAreRefused) {
   TempDir dir;
   std::filesystem::create_directories(dir.file("run"));
