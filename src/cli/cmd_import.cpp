@@ -2,12 +2,14 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
+#include "base/terminal.h"
 #include "cli/commands.h"
 #include "importers/importers.h"
 
@@ -26,17 +28,21 @@ constexpr const char* kExamples =
     "  teller import profile.sqlite --log serve.log -o RUN\n"
     "  teller import cut.json --allow-truncated -o RUN    keep what is whole";
 
-// Below this size an import is over before a progress line would be read.
+// Below this size an import is over before a progress line would be read; but a small file can
+// inflate to a large one, so that what takes this long shows one too.
 constexpr std::uint64_t kProgressFrom = 50u << 20;
+constexpr std::chrono::seconds kProgressAfter{2};
 
 std::atomic<bool> stop_asked{false};
+std::atomic<int> stop_signal{SIGINT};
 
-void ask_to_stop(int) {
+void ask_to_stop(int signal) {
+  stop_signal.store(signal);
   stop_asked.store(true);
 }
 
-// While it lives, SIGINT and SIGTERM end the import at the next piece, so that nothing is left half
-// done.
+// While it lives, SIGINT, SIGTERM and SIGHUP end the import at the next piece, so that nothing is
+// left half done. A hangup that is ignored (nohup) stays so.
 class StopOnSignal {
  public:
   StopOnSignal() {
@@ -44,37 +50,57 @@ class StopOnSignal {
     action.sa_handler = ask_to_stop;
     sigaction(SIGINT, &action, &interrupt_);
     sigaction(SIGTERM, &action, &terminate_);
+    sigaction(SIGHUP, nullptr, &hang_up_);
+    if (hang_up_.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
   }
   StopOnSignal(const StopOnSignal&) = delete;
   StopOnSignal& operator=(const StopOnSignal&) = delete;
   ~StopOnSignal() {
     sigaction(SIGINT, &interrupt_, nullptr);
     sigaction(SIGTERM, &terminate_, nullptr);
+    sigaction(SIGHUP, &hang_up_, nullptr);
   }
 
  private:
   struct sigaction interrupt_ {};
   struct sigaction terminate_ {};
+  struct sigaction hang_up_ {};
 };
 
-void show_progress(const ImportOptions& options, std::size_t index, std::uint64_t done,
-                   std::uint64_t total) {
-  if (total < kProgressFrom) return;
-  static std::uint64_t last_percent = 0;
-  const std::uint64_t percent = done * 100 / total;
-  if (percent == last_percent) return;
-  last_percent = percent;
-  std::fprintf(stderr, "\r%s: %3llu %% of %llu MiB%s", options.inputs[index].c_str(),
-               static_cast<unsigned long long>(percent),
-               static_cast<unsigned long long>(total >> 20), done >= total ? "\n" : "");
-}
+// One line on a terminal, rewritten as the import goes on.
+class ProgressLine {
+ public:
+  void show(const std::string& name, std::uint64_t done, std::uint64_t total) {
+    const auto now = std::chrono::steady_clock::now();
+    if (total == 0 || (total < kProgressFrom && now - begin_ < kProgressAfter)) return;
+    const std::uint64_t percent = done * 100 / total;
+    if (open_ && percent == last_percent_) return;
+    last_percent_ = percent;
+    std::fprintf(stderr, "\r%s: %3llu %% of %llu MiB", printable(name).c_str(),
+                 static_cast<unsigned long long>(percent),
+                 static_cast<unsigned long long>((total + (1u << 20) - 1) >> 20));
+    open_ = true;
+  }
+
+  // What is said next stands on a line of its own.
+  void end() {
+    if (open_) std::fputc('\n', stderr);
+    open_ = false;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::uint64_t last_percent_ = 0;
+  bool open_ = false;
+};
 
 void print_source(const std::string& name, const SourceResult& source) {
   const SourceCounts& counts = source.counts;
   std::printf(
       "%s: %s, %llu records = %llu events + %llu metadata + %llu flows + %llu duplicates"
       " + %llu malformed + %llu unknown\n",
-      name.c_str(), source.dialect.c_str(), static_cast<unsigned long long>(counts.records),
+      printable(name).c_str(), source.dialect.c_str(),
+      static_cast<unsigned long long>(counts.records),
       static_cast<unsigned long long>(counts.events),
       static_cast<unsigned long long>(counts.metadata),
       static_cast<unsigned long long>(counts.flows),
@@ -87,6 +113,7 @@ void warn_about(const std::string& name, const SourceResult& source) {
   if (source.counts.truncated) {
     log_warning(name + ": " + source.truncated_reason + "; what is whole was kept");
   }
+  for (const std::string& note : source.notes) log_warning(name + ": " + note);
   if (source.counts.records == 0) log_warning(name + ": it holds no events");
 }
 
@@ -107,12 +134,31 @@ void print_summary(const ImportSummary& summary) {
               static_cast<unsigned long long>(kept), static_cast<unsigned long long>(records),
               share, static_cast<unsigned long long>(mended),
               static_cast<unsigned long long>(summary.log_lines));
-  std::printf("run: %s\n", summary.run.c_str());
+  std::printf("run: %s\n", printable(summary.run).c_str());
 }
 
-Result<int> run_import(const ImportOptions& options, bool json) {
+// The status that a shell gives to a program which a signal ends.
+int stopped_by_signal(const Error& error) {
+  std::fprintf(stderr, "teller: error: %s\n", printable(error.message).c_str());
+  return 128 + stop_signal.load();
+}
+
+Result<int> run_import(ImportOptions& options, bool json) {
   const StopOnSignal guard;
-  TELLER_TRY(const ImportSummary summary, import_files(options));
+  ProgressLine line;
+  if (isatty(STDERR_FILENO) != 0) {
+    options.progress = [&](std::size_t index, std::uint64_t done, std::uint64_t total) {
+      line.show(options.inputs[index], done, total);
+    };
+  }
+  options.stop = &stop_asked;
+  auto imported = import_files(options);
+  line.end();
+  if (!imported && imported.error().code == ErrorCode::kInterrupted) {
+    return stopped_by_signal(imported.error());
+  }
+  if (!imported) return imported.error();
+  const ImportSummary& summary = *imported;
   for (std::size_t i = 0; i < summary.sources.size(); ++i) {
     warn_about(summary.names[i], summary.sources[i]);
   }
@@ -140,16 +186,7 @@ void add_import(CLI::App& app, Context& context) {
                     "keep the whole events of a trace that stops before its end");
   command->add_flag("--json", *json, "print one JSON object");
   command->callback([&context, options, json] {
-    context.run = [options, json]() -> Result<int> {
-      options->stop = &stop_asked;
-      if (isatty(STDERR_FILENO) != 0) {
-        options->progress = [options = options.get()](std::size_t index, std::uint64_t done,
-                                                      std::uint64_t total) {
-          show_progress(*options, index, done, total);
-        };
-      }
-      return run_import(*options, *json);
-    };
+    context.run = [options, json]() -> Result<int> { return run_import(*options, *json); };
   });
 }
 

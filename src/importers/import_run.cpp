@@ -171,14 +171,24 @@ class RunImport {
       TELLER_CHECK_OK(import_one(i, dialects[i]));
     }
     for (const std::string& log : options_.logs) {
+      if (stopped()) return stop_error();
       TELLER_CHECK_OK(read_log_file(log, last_part(log), lines_));
     }
     summary_.log_lines = lines_.size();
     TELLER_CHECK_OK(publish());
+    if (stopped()) return stop_error();
     return std::move(summary_);
   }
 
  private:
+  bool stopped() const {
+    return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed);
+  }
+  Error stop_error() const {
+    return {ErrorCode::kInterrupted, "creating run " + options_.output + ": stopped on request",
+            ""};
+  }
+
   Status import_one(std::size_t index, Dialect dialect) {
     SourceRequest request;
     request.path = options_.inputs[index];
@@ -292,6 +302,7 @@ Json ImportSummary::to_json() const {
                 {"sha256", source.sha256}, {"counts", source.counts.to_json()},
                 {"rank", source.rank},     {"world_size", source.world_size}};
     if (!source.rows.is_null()) one["rows"] = source.rows;
+    if (!source.notes.empty()) one["notes"] = source.notes;
     json["sources"].push_back(std::move(one));
   }
   json["log_lines"] = log_lines;

@@ -21,7 +21,6 @@ namespace teller {
 
 namespace {
 
-constexpr std::size_t kPieceBytes = 1 << 20;
 constexpr std::size_t kPiecesAhead = 4;
 
 Error not_regular(const std::string& action, mode_t mode) {
@@ -93,6 +92,7 @@ struct InputStream::Reader {
   int fd = -1;
   bool gzip = false;
   std::string path;
+  InputOptions options;
   std::atomic<std::uint64_t> bytes_read{0};
   std::thread thread;
 
@@ -121,7 +121,7 @@ struct InputStream::Reader {
     std::string raw;
     std::string out;
     bool damaged = false;
-    while (read_piece(raw)) {
+    while (!stopped() && read_piece(raw)) {
       hash.update(raw);
       if (!gzip) {
         if (!push(std::exchange(raw, {}))) return;
@@ -129,11 +129,13 @@ struct InputStream::Reader {
       }
       inflater.input(raw);
       while (!damaged && !inflater.needs_input()) {
-        damaged = !inflater.inflate_to(out, kPieceBytes);
-        if ((damaged || out.size() == kPieceBytes) && !push(std::exchange(out, {}))) return;
+        if (stopped()) break;
+        damaged = !inflater.inflate_to(out, options.piece_bytes);
+        const bool full = damaged || out.size() == options.piece_bytes;
+        if (full && !push(std::exchange(out, {}))) return;
       }
     }
-    if (!out.empty() && !push(std::move(out))) return;
+    if (!push(std::move(out))) return;
     const std::lock_guard lock(mutex);
     if (damaged) {
       cut_reason = "its gzip data is damaged";
@@ -145,12 +147,21 @@ struct InputStream::Reader {
     changed.notify_all();
   }
 
+  // Asked to stop: also where nothing reaches the consumer, as in padding behind gzip data.
+  bool stopped() {
+    if (options.stop == nullptr || !options.stop->load(std::memory_order_relaxed)) return false;
+    const std::lock_guard lock(mutex);
+    failure = Error{ErrorCode::kInterrupted, "stopped on request", ""};
+    return true;
+  }
+
   // Fills `raw` with the next bytes of the file; false at its end or after a failure.
   bool read_piece(std::string& raw) {
-    raw.resize(kPieceBytes);
+    const std::size_t wanted = options.piece_bytes;
+    raw.resize(wanted);
     std::size_t size = 0;
-    while (size < kPieceBytes) {
-      const ssize_t got = read(fd, raw.data() + size, kPieceBytes - size);
+    while (size < wanted) {
+      const ssize_t got = read(fd, raw.data() + size, wanted - size);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) {
         const std::lock_guard lock(mutex);
@@ -165,7 +176,9 @@ struct InputStream::Reader {
     return size > 0;
   }
 
+  // False if nobody reads on. An empty piece would read as the end, so it is none.
   bool push(std::string piece) {
+    if (piece.empty()) return true;
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return pieces.size() < kPiecesAhead || abandoned; });
     if (abandoned) return false;
@@ -186,7 +199,8 @@ struct InputStream::Reader {
   }
 };
 
-Result<std::unique_ptr<InputStream>> InputStream::open(const std::string& path) {
+Result<std::unique_ptr<InputStream>> InputStream::open(const std::string& path,
+                                                       InputOptions options) {
   const std::string action = "reading trace " + path;
   // O_NONBLOCK: opening a FIFO must not wait for a writer.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -194,6 +208,7 @@ Result<std::unique_ptr<InputStream>> InputStream::open(const std::string& path) 
   auto reader = std::make_unique<Reader>();
   reader->fd = fd;
   reader->path = path;
+  reader->options = options;
   struct stat info {};
   if (fstat(fd, &info) != 0) return errno_error(action, errno);
   if (!S_ISREG(info.st_mode)) return not_regular(action, info.st_mode);

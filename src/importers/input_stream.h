@@ -1,6 +1,8 @@
 // The bytes of an input file, inflated if it is gzip, read ahead by a thread of its own.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,12 +12,18 @@
 
 namespace teller {
 
-// Reads one regular file front to back in pieces of about 1 MiB; memory is bounded. next() is for
+struct InputOptions {
+  std::size_t piece_bytes = 1u << 20;
+  const std::atomic<bool>* stop = nullptr;  // set: next() fails with kInterrupted; may be null
+};
+
+// Reads one regular file front to back in pieces; memory is bounded. next() is for
 // one thread.
 class InputStream {
  public:
   // Opens `path` read-only. Folders, missing and unreadable files give one clear line.
-  static Result<std::unique_ptr<InputStream>> open(const std::string& path);
+  static Result<std::unique_ptr<InputStream>> open(const std::string& path,
+                                                   InputOptions options = {});
   InputStream(const InputStream&) = delete;
   InputStream& operator=(const InputStream&) = delete;
   ~InputStream();

@@ -1,3 +1,8 @@
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "base/json.h"
 #include "importers/json_text.h"
 
 namespace teller {
@@ -151,6 +156,31 @@ class Copier {
 };
 
 }  // namespace
+
+bool fits_json_tree(std::string_view json) {
+  constexpr std::uint32_t kMembers = 4096;
+  std::array<std::uint32_t, kMaxJsonDepth + 1>
+      colons{};  // per level, of the value that is open there
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t at = 0; at < json.size(); ++at) {
+    const char c = json[at];
+    if (in_string) {
+      if (c == '\\') ++at;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      if (++depth > kMaxJsonDepth) return false;
+      colons[depth] = 0;
+    } else if (c == '}' || c == ']') {
+      depth = std::max(depth - 1, 0);
+    } else if (c == ':' && ++colons[depth] > kMembers) {
+      return false;
+    }
+  }
+  return true;
+}
 
 CopyResult append_compact(std::string_view raw, std::string& out) {
   return Copier(raw, out).copy();

@@ -36,6 +36,10 @@ std::optional<std::string_view> string_body(std::string_view token);
 // Appends `raw`, one JSON value, to `out` without blanks between its tokens. `out` may have grown
 // by a part of it unless the result is kClean or kMended.
 CopyResult append_compact(std::string_view raw, std::string& out);
+// Whether one may make a tree of `json`: no value in it is nested deeper than kMaxJsonDepth (trees
+// are copied and written by recursion) and no object has more than 4096 members (finding one takes
+// a walk over all). Never recurses itself; `json` may be any text.
+bool fits_json_tree(std::string_view json);
 // Appends the characters that the JSON string body `body` stands for. False if an escape is wrong.
 bool append_unescaped(std::string_view body, std::string& out);
 // Appends `text` as a JSON string token, quotes included.

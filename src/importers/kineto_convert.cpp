@@ -144,9 +144,9 @@ Result<bool> KinetoConverter::convert() {
 }
 
 KinetoConverter::CategoryEntry& KinetoConverter::category(std::string_view text) {
-  for (CategoryEntry& entry : categories_) {
-    if (entry.text == text) return entry;
-  }
+  const auto found = category_index_.find(text);
+  if (found != category_index_.end()) return categories_[found->second];
+  category_index_.emplace(text, categories_.size());
   return categories_.emplace_back(
       CategoryEntry{std::string(text), writer_.intern(text), kineto_category(text), 0, 0});
 }
@@ -370,7 +370,7 @@ Status KinetoConverter::write(EventRecord& record) {
   record.name = writer_.intern(event_.name);
   if (!attrs_.empty()) {
     attrs_ += '}';
-    record.attrs = writer_.intern(attrs_);
+    record.attrs = writer_.append_text(attrs_);
   }
   first_ns_ = std::min(first_ns_.value_or(record.begin_ns), record.begin_ns);
   return writer_.add(record);

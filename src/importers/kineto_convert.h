@@ -1,7 +1,9 @@
 // Turns the events of a Kineto trace into event records and counts what becomes of them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -74,6 +76,7 @@ class KinetoConverter {
   KinetoEvent event_;
   SourceCounts counts_;
   std::vector<CategoryEntry> categories_;
+  std::map<std::string, std::size_t, std::less<>> category_index_;
   nlohmann::ordered_json names_ = nlohmann::ordered_json::object();
   std::size_t names_bytes_ = 0;
   std::optional<std::int64_t> first_ns_;

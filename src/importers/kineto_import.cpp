@@ -17,12 +17,14 @@ namespace {
 constexpr std::int64_t kUnixFrom = 1'000'000'000'000'000'000;
 // Members of the top-level object that are kept besides those with a meaning.
 constexpr std::size_t kOtherLimit = 4u << 20;
+constexpr std::size_t kOtherMembers = 4096;
 
 // The top-level object but for its events.
 class KinetoHeader {
  public:
   void member(std::string_view key, std::string_view raw) {
-    const bool large = other_bytes_ + raw.size() > kOtherLimit;
+    const bool large = other_bytes_ + key.size() + raw.size() > kOtherLimit ||
+                       producer_.size() + other_.size() >= kOtherMembers;
     if (large && key != "deviceProperties" && key != "distributedInfo") {
       ++left_out_;
       return;
@@ -39,7 +41,7 @@ class KinetoHeader {
     } else if (key == "host_name" || key == "hostname") {
       host_ = std::move(value);
     } else {
-      other_bytes_ += raw.size();
+      other_bytes_ += key.size() + raw.size();
       Json& group = value.is_primitive() ? producer_ : other_;
       group[repaired_key(key)] = std::move(value);
     }
@@ -61,11 +63,17 @@ class KinetoHeader {
     if (left_out_ > 0) meta["members_left_out"] = left_out_;
   }
 
+  std::uint64_t left_out() const { return left_out_; }
+
  private:
   // Real files hold raw newlines and cut characters here too.
   static Json parse(std::string_view raw) {
-    Json value = Json::parse(raw, nullptr, false);
-    return value.is_discarded() ? Json::parse(repair_json(raw), nullptr, false) : value;
+    Json value = parse_limited(raw);
+    return value.is_discarded() ? parse_limited(repair_json(raw)) : value;
+  }
+
+  static Json parse_limited(std::string_view raw) {
+    return fits_json_tree(raw) ? Json::parse(raw, nullptr, false) : Json(Json::value_t::discarded);
   }
 
   static std::string repaired_key(std::string_view key) {
@@ -145,7 +153,7 @@ Json final_meta(const ImportSink& sink, const InputStream& input) {
 }  // namespace
 
 Result<SourceResult> import_kineto(const SourceRequest& request, const std::string& output) {
-  TELLER_TRY(const auto input, InputStream::open(request.path));
+  TELLER_TRY(const auto input, InputStream::open(request.path, {.stop = request.stop}));
   const Json first = {
       {"dialect", "kineto"}, {"source", request.name}, {"size_bytes", input->file_bytes()}};
   TELLER_TRY(EventFileWriter writer, EventFileWriter::create(output, meta_text(first)));
@@ -163,10 +171,17 @@ Result<SourceResult> import_kineto(const SourceRequest& request, const std::stri
   result.clock = meta["clock"];
   result.dialect = "kineto";
   result.bytes = input->file_bytes();
-  TELLER_TRY(result.sha256, input->sha256());
+  auto digest = input->sha256();
+  if (!digest) return with_source(digest.error(), request);
+  result.sha256 = *digest;
   result.events_written = writer.events_written();
   result.counts = counts;
   result.truncated_reason = end->truncated_reason;
+  if (const std::uint64_t count = sink.header.left_out(); count > 0) {
+    result.notes.push_back(std::to_string(count) +
+                           " members of its top-level object were left out: nested too deeply, too "
+                           "large or no JSON");
+  }
   result.rank = sink.header.distributed("rank");
   result.world_size = sink.header.distributed("world_size");
   return result;

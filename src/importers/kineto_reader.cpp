@@ -74,7 +74,11 @@ void KinetoReader::truncated(std::string_view where) {
 
 Result<KinetoEnd> KinetoReader::read() {
   TELLER_TRY(bool more, skip_blank(false));
-  if (more && text().substr(cursor_, 3) == "\xEF\xBB\xBF") {
+  while (more && size_ - cursor_ < 3) {
+    TELLER_TRY(more, refill());
+  }
+  more = size_ > cursor_;
+  if (text().substr(cursor_, 3) == "\xEF\xBB\xBF") {
     cursor_ += 3;
     TELLER_TRY(more, skip_blank(false));
   }
@@ -172,21 +176,21 @@ Result<bool> KinetoReader::read_member() {
 }
 
 Result<std::size_t> KinetoReader::value_end(std::string_view what) {
-  while (true) {
+  for (bool more = true;;) {
     const std::size_t end = token_end(text(), cursor_);
-    if (end != kNone) return end;
-    const std::size_t have = size_ - cursor_;
+    const std::size_t have = (end == kNone ? size_ : end) - cursor_;
     if (have > limits_.member_bytes) {
       return Error{ErrorCode::kUnsupported,
                    "its member \"" + std::string(what.substr(0, 60)) + "\" is larger than " +
                        std::to_string(limits_.member_bytes >> 20) + " MiB",
                    ""};
     }
-    // Doubling what is there keeps the repeated scans of a large value linear.
-    do {
-      TELLER_TRY(const bool more, refill());
-      if (!more) return kNone;
-    } while (size_ - cursor_ < 2 * have);
+    if (end != kNone || !more) return end;
+    // Doubling what is there keeps the repeated scans of a large value linear. What arrives before
+    // the input ends is scanned too, however little it is.
+    while (more && size_ - cursor_ < 2 * have) {
+      TELLER_TRY(more, refill());
+    }
   }
 }
 

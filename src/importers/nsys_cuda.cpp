@@ -223,8 +223,11 @@ class TableImport {
     while (true) {
       TELLER_TRY(const bool more, calls.step());
       if (!more) return {};
-      call_starts_.emplace(std::pair(global_pid(calls.integer(0)), calls.integer(1)),
-                           calls.integer(2));
+      const auto thread = calls.number(0);
+      const auto correlation = calls.number(1);
+      const auto start = calls.number(2);
+      if (!thread || !correlation || !start) continue;
+      call_starts_.emplace(std::pair(global_pid(*thread), *correlation), *start);
     }
   }
 

@@ -1,10 +1,11 @@
 // Imports one SQLite export of Nsight Systems.
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
 #include "base/mapped_file.h"
+#include "base/sha256.h"
 #include "importers/log_lines.h"
 #include "importers/nsys_rows.h"
 #include "importers/source_import.h"
@@ -14,6 +15,9 @@ namespace teller {
 using Json = nlohmann::ordered_json;
 
 namespace {
+
+// An id that no text has.
+constexpr std::int64_t kNoString = std::numeric_limits<std::int64_t>::min();
 
 constexpr const char* kKeptExportFacts[] = {"EXPORT_PRODUCT_NAME",   "EXPORT_PRODUCT_VERSION",
                                             "EXPORT_SCHEMA_VERSION", "EXPORT_PLATFORM",
@@ -44,7 +48,10 @@ void each_row(const NsysDatabase& database, std::string_view table, const std::s
 void load_thread_names(NsysImport& import) {
   each_row(import.database, "ThreadNames", "SELECT globalTid, nameId FROM ThreadNames",
            [&](const NsysQuery& row) {
-             import.thread_names.emplace(row.integer(0), import.database.string(row.integer(1)));
+             const auto thread = row.number(0);
+             const auto name = row.number(1);
+             if (!thread || !name) return;
+             import.thread_names.emplace(*thread, import.database.string(*name));
            });
 }
 
@@ -63,8 +70,14 @@ Json clock_of(const NsysDatabase& database) {
   each_row(database, "TARGET_INFO_SESSION_START_TIME",
            "SELECT * FROM TARGET_INFO_SESSION_START_TIME", [&](const NsysQuery& row) {
              const Json facts = row_as_json(row);
-             if (facts.contains("utcEpochNs")) clock["unix_offset_ns"] = facts["utcEpochNs"];
-             if (facts.contains("systemClockNs")) clock["system_clock_ns"] = facts["systemClockNs"];
+             const auto number = [&](const char* fact) {
+               const auto found = facts.find(fact);
+               return found != facts.end() && found->is_number_integer() ? *found : Json();
+             };
+             if (const Json ns = number("utcEpochNs"); !ns.is_null()) clock["unix_offset_ns"] = ns;
+             if (const Json ns = number("systemClockNs"); !ns.is_null()) {
+               clock["system_clock_ns"] = ns;
+             }
            });
   return clock;
 }
@@ -108,13 +121,12 @@ void load_logs(const NsysDatabase& database, const std::string& name, std::vecto
            "SELECT timestamp, severity, text, globalPid FROM DIAGNOSTIC_EVENT",
            [&](const NsysQuery& row) {
              LogLine line;
-             line.t_ns = row.integer(0);
+             line.t_ns = row.number(0);
              line.stream = name;
              // Negative ids stand for the profiler itself.
-             if (!row.is_null(3) && row.integer(3) > 0 && global_pid(row.integer(3)) != 0) {
-               line.pid = global_pid(row.integer(3));
-             }
-             line.level = severity(row.integer(1));
+             const std::int64_t process = row.number(3).value_or(0);
+             if (process > 0 && global_pid(process) != 0) line.pid = global_pid(process);
+             line.level = severity(row.number(1).value_or(0));
              set_log_text(row.text(2), line);
              lines.push_back(std::move(line));
            });
@@ -122,10 +134,10 @@ void load_logs(const NsysDatabase& database, const std::string& name, std::vecto
            "SELECT globalPid, filenameId, contentId FROM ProcessStreams",
            [&](const NsysQuery& row) {
              LogLine line;
-             line.source = last_part(database.string(row.integer(1)));
+             line.source = last_part(database.string(row.number(1).value_or(kNoString)));
              line.stream = line.source.find("stderr") != std::string::npos ? "stderr" : "stdout";
-             line.pid = global_pid(row.integer(0));
-             append_log_lines(database.string(row.integer(2)), line, lines);
+             if (const auto process = row.number(0)) line.pid = global_pid(*process);
+             append_log_lines(database.string(row.number(2).value_or(kNoString)), line, lines);
            });
 }
 
@@ -168,21 +180,34 @@ Status read_events(NsysImport& import) {
   return {};
 }
 
+// In pieces, so that a large file can be stopped.
+Result<std::string> digest_of(const SourceRequest& request, std::string_view text) {
+  constexpr std::size_t kPiece = 16u << 20;
+  Sha256 hash;
+  for (; !text.empty(); text.remove_prefix(std::min(kPiece, text.size()))) {
+    if (stop_requested(request)) return interrupted_error(request);
+    hash.update(text.substr(0, kPiece));
+  }
+  return hash.hex();
+}
+
 }  // namespace
 
 Result<SourceResult> import_nsys(const SourceRequest& request, const std::string& output) {
-  auto database = NsysDatabase::open(request.path);
+  auto database = NsysDatabase::open(request.path, request.stop);
   if (!database) return with_source(database.error(), request);
   TELLER_TRY(const MappedFile whole, MappedFile::open(request.path, "trace"));
   const Json first = {{"dialect", "nsys"}, {"source", request.name}, {"size_bytes", whole.size()}};
   TELLER_TRY(EventFileWriter writer, EventFileWriter::create(output, meta_text(first)));
   NsysImport import{request, *database, writer, {}, {}, {}};
   load_thread_names(import);
-  if (Status status = read_events(import); !status) return status.error();
+  if (Status status = read_events(import); !status) {
+    return with_source(status.error(), request);
+  }
   SourceResult result;
   result.dialect = "nsys";
   result.bytes = whole.size();
-  result.sha256 = sha256_text(whole.text());
+  TELLER_TRY(result.sha256, digest_of(request, whole.text()));
   load_logs(*database, request.name, result.logs);
   Json meta = facts_of(*database);
   Json ignored;
@@ -190,6 +215,13 @@ Result<SourceResult> import_nsys(const SourceRequest& request, const std::string
   meta["counts"] = import.counts.to_json();
   meta["rows"] = result.rows;
   meta["tables_ignored"] = ignored;
+  if (const std::uint64_t views = database->views(); views > 0) {
+    meta["views_ignored"] = views;
+    result.notes.push_back(std::to_string(views) +
+                           " views or tables that SQL computes were not read");
+  }
+  // Where the tables above were cut short by a stop, nothing said so.
+  if (stop_requested(request)) return interrupted_error(request);
   result.clock = meta["clock"];
   TELLER_CHECK_OK(writer.finish(meta_text(meta)));
   result.events_written = writer.events_written();

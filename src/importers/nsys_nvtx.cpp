@@ -83,6 +83,7 @@ class NvtxImport {
         {"globalTid", &Columns::thread},
         {"endGlobalTid", &Columns::end_thread}};
     others_.clear();
+    numbers_.clear();
     for (int i = 0; i < query.columns(); ++i) {
       bool found = false;
       for (const auto& [name, member] : known) {
@@ -90,13 +91,16 @@ class NvtxImport {
         columns_.*member = i;
         found = true;
       }
-      if (!found) others_.push_back(i);
+      if (!found) {
+        others_.push_back(i);
+      } else if (i != columns_.text) {
+        numbers_.push_back(i);
+      }
     }
   }
 
   static std::optional<std::int64_t> number(const NsysQuery& query, int column) {
-    if (column < 0 || query.is_null(column)) return std::nullopt;
-    return query.integer(column);
+    return column < 0 ? std::nullopt : query.number(column);
   }
 
   std::string_view text(const NsysQuery& query) const {
@@ -228,12 +232,19 @@ class NvtxImport {
       begin_member(attrs, query.column_name(i));
       query.append_json(i, attrs);
     }
+    // A value of a type that its field does not take is kept as it is.
+    for (int i : numbers_) {
+      if (query.is_null(i) || query.is_integer(i)) continue;
+      begin_member(attrs, query.column_name(i));
+      query.append_json(i, attrs);
+    }
   }
 
   NsysImport& import_;
   StringId table_;
   Columns columns_;
   std::vector<int> others_;
+  std::vector<int> numbers_;  // columns with a field of their own that takes integers
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> domains_;
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::string> categories_;
 };

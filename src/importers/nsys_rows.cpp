@@ -84,13 +84,14 @@ void NsysRowReader::read(NsysRow& row) const {
     if (query_.is_null(column.index) || column.use == Use::kLeftOut) continue;
     const bool number = query_.is_integer(column.index);
     if (column.use == Use::kField && number) row.*column.field = query_.integer(column.index);
-    if (column.use == Use::kGrid) row.grid[column.axis] = query_.integer(column.index);
-    if (column.use == Use::kBlock) row.block[column.axis] = query_.integer(column.index);
-    if (column.use == Use::kText) {
+    if (column.use == Use::kGrid && number) row.grid[column.axis] = query_.integer(column.index);
+    if (column.use == Use::kBlock && number) row.block[column.axis] = query_.integer(column.index);
+    if (column.use == Use::kText && number) {
       begin_member(row.attrs, column.name);
       append_quoted(database_.string(query_.integer(column.index)), row.attrs);
     }
-    if (column.use == Use::kAttribute || column.keep || (column.use == Use::kField && !number)) {
+    // A value of a type that its field does not take is kept as it is.
+    if (column.use == Use::kAttribute || column.keep || !number) {
       begin_member(row.attrs, column.name);
       query_.append_json(column.index, row.attrs);
     }
@@ -119,7 +120,11 @@ StringId NsysImport::intern(std::string_view text, EventRecord& record) {
 Status NsysImport::write(EventRecord& record, std::string& attrs) {
   if (!attrs.empty()) {
     attrs += '}';
-    record.attrs = writer.intern(attrs);
+    // Rows of one kernel or range say much the same; keeping what was said must have an end.
+    constexpr std::size_t kInternLimit = 16u << 20;
+    const bool known_soon = interned_attrs < kInternLimit;
+    if (known_soon) interned_attrs += attrs.size();
+    record.attrs = known_soon ? writer.intern(attrs) : writer.append_text(attrs);
   }
   return writer.add(record);
 }

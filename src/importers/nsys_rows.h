@@ -33,6 +33,7 @@ struct NsysImport {
   SourceCounts counts;
   std::unordered_map<std::int64_t, std::string> thread_names;  // globalTid -> name
   std::string truncated_reason;
+  std::size_t interned_attrs = 0;  // bytes of attrs given to the writer's table of strings
 
   // The track of a host thread.
   TrackId host_track(std::int64_t global_tid_value);

@@ -43,7 +43,8 @@ struct SourceResult {
   std::uint64_t bytes = 0;
   std::uint64_t events_written = 0;
   SourceCounts counts;
-  std::string truncated_reason;  // "" if the source is whole
+  std::string truncated_reason;    // "" if the source is whole
+  std::vector<std::string> notes;  // what was left out besides records, one line each
   std::vector<LogLine> logs;
   nlohmann::ordered_json clock;       // META "clock"
   nlohmann::ordered_json rank;        // number or null

@@ -48,9 +48,10 @@ static_assert(sizeof(BlockHeader) == 32);
 
 inline constexpr std::uint32_t kBlockMark = 0x4b4c4254;  // "TBLK"
 
-// Writes one event file. Not thread-safe. Buffers up to `block_events` events; a block and the
-// strings and tracks it needs are written together. After the first failed write every call returns
-// that error and nothing more is written (the file stays readable up to the last whole block).
+// Writes one event file. Not thread-safe. Buffers events, and the strings and tracks they need, up
+// to about 1 MiB of events or 8 MiB of strings; these are written together. After the first failed
+// write every call returns that error and nothing more is written (the file stays readable up to
+// the last whole block).
 class EventFileWriter {
  public:
   // Creates `path` (which must not exist) and writes META `meta_json` (one JSON object).
@@ -59,8 +60,11 @@ class EventFileWriter {
   EventFileWriter& operator=(EventFileWriter&&) noexcept;
   ~EventFileWriter();
 
-  // Returns the id of `text`, adding it if new. "" is 0.
+  // Returns the id of `text`, adding it if new. "" is 0. The writer keeps such texts to its end.
   StringId intern(std::string_view text);
+  // Returns a new id for `text` ("" is 0), whose bytes are kept only until the next block is
+  // written: for texts of which hardly two are equal.
+  StringId append_text(std::string_view text);
   // Returns the id of a track with exactly these fields, adding it if new.
   TrackId track(const TrackRecord& record);
   // Appends one event; writes a block when the buffer is full.
@@ -86,17 +90,20 @@ class EventFileWriter {
   Status write_tracks();
   Status write_events();
   Status write_all(const void* data, std::size_t size);
+  StringId add_string(std::string_view text);
 
   std::string path_;
   int fd_ = -1;
-  Interner strings_;
-  std::uint32_t strings_written_ = 1;  // id 0 is never written
+  Interner strings_;                     // what intern() was given
+  std::vector<StringId> string_ids_{0};  // its ids -> ids in the file, where more strings are
+  StringId next_string_ = 1;             // id 0 is never written
+  StringId strings_written_ = 1;         // ids below this one are in the file
+  std::string pending_strings_;          // payload of the next STRINGS block
   std::vector<TrackRecord> tracks_;
   std::uint32_t tracks_written_ = 0;
   std::vector<std::uint32_t>
       track_slots_;  // open-addressing index of tracks_, 0 = empty, else id + 1
   std::vector<EventRecord> events_;
-  std::string scratch_;
   std::uint64_t events_written_ = 0;
   std::uint64_t bytes_written_ = 0;
   bool failed_ = false;

@@ -15,6 +15,7 @@ namespace teller {
 namespace {
 
 constexpr std::size_t kBlockEvents = 16384;  // 1 MiB of events
+constexpr std::size_t kBlockTextBytes = 8u << 20;
 constexpr std::size_t kFirstTrackSlots = 64;
 
 bool same_track(const TrackRecord& a, const TrackRecord& b) {
@@ -51,12 +52,14 @@ EventFileWriter& EventFileWriter::operator=(EventFileWriter&& other) noexcept {
   path_ = std::move(other.path_);
   fd_ = std::exchange(other.fd_, -1);
   strings_ = std::move(other.strings_);
+  string_ids_ = std::move(other.string_ids_);
+  next_string_ = other.next_string_;
   strings_written_ = other.strings_written_;
+  pending_strings_ = std::move(other.pending_strings_);
   tracks_ = std::move(other.tracks_);
   tracks_written_ = other.tracks_written_;
   track_slots_ = std::move(other.track_slots_);
   events_ = std::move(other.events_);
-  scratch_ = std::move(other.scratch_);
   events_written_ = other.events_written_;
   bytes_written_ = other.bytes_written_;
   failed_ = other.failed_;
@@ -69,7 +72,20 @@ EventFileWriter::~EventFileWriter() {
 }
 
 StringId EventFileWriter::intern(std::string_view text) {
-  return strings_.intern(text);
+  const std::uint32_t at = strings_.intern(text);
+  if (at == string_ids_.size()) string_ids_.push_back(add_string(text));
+  return string_ids_[at];
+}
+
+StringId EventFileWriter::append_text(std::string_view text) {
+  return text.empty() ? 0 : add_string(text);
+}
+
+StringId EventFileWriter::add_string(std::string_view text) {
+  const auto length = static_cast<std::uint32_t>(text.size());
+  pending_strings_.append(reinterpret_cast<const char*>(&length), sizeof length);
+  pending_strings_.append(text);
+  return next_string_++;
 }
 
 TrackId EventFileWriter::track(const TrackRecord& record) {
@@ -94,7 +110,8 @@ TrackId EventFileWriter::track(const TrackRecord& record) {
 
 Status EventFileWriter::add(const EventRecord& event) {
   events_.push_back(event);
-  return events_.size() >= kBlockEvents ? flush(false) : Status{};
+  const bool full = events_.size() >= kBlockEvents || pending_strings_.size() >= kBlockTextBytes;
+  return full ? flush(false) : Status{};
 }
 
 Status EventFileWriter::flush(bool durable) {
@@ -109,16 +126,13 @@ Status EventFileWriter::flush(bool durable) {
 }
 
 Status EventFileWriter::write_strings() {
-  if (strings_written_ == strings_.size()) return {};
-  const std::uint32_t first = strings_written_;
-  scratch_.clear();
-  for (; strings_written_ < strings_.size(); ++strings_written_) {
-    const std::string_view text = strings_.view(strings_written_);
-    const auto length = static_cast<std::uint32_t>(text.size());
-    scratch_.append(reinterpret_cast<const char*>(&length), sizeof length);
-    scratch_.append(text);
-  }
-  return write_block(BlockKind::kStrings, strings_written_ - first, first, scratch_);
+  if (strings_written_ == next_string_) return {};
+  const StringId first = std::exchange(strings_written_, next_string_);
+  TELLER_CHECK_OK(write_block(BlockKind::kStrings, next_string_ - first, first, pending_strings_));
+  pending_strings_.clear();
+  // One huge text must not hold its memory for the rest of the file.
+  if (pending_strings_.capacity() > 4 * kBlockTextBytes) pending_strings_.shrink_to_fit();
+  return {};
 }
 
 Status EventFileWriter::write_tracks() {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
 import signal
 import sqlite3
 import subprocess
@@ -386,12 +387,127 @@ def test_json_summary(tmp_path):
     assert summary["sources"][0]["counts"]["events"] == 1 and summary["log_lines"] == 0
 
 
+# --- hostile files ----------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("size", [1 << 20, 1500000, (2 << 20) - 20, 5 << 20])
+def test_large_member_is_no_end(tmp_path, size):
+    file = import_text(tmp_path, '{"traceEvents":[' + json.dumps(event()) + '],"foo":"' + "x" * size + '"}')
+    assert len(file.events) == 1 and file.meta["counts"]["truncated"] is False
+
+
+DEEP = "[" * 200000 + "]" * 200000
+
+
+@pytest.mark.parametrize("key", ["foo", "distributedInfo", "deviceProperties", "host_name", "baseTimeNanoseconds"])
+@pytest.mark.parametrize("value", [DEEP, '{"a":' * 65 + "1" + "}" * 65, '{"rank":' + DEEP + "}"])
+def test_deep_member_is_left_out(tmp_path, key, value):
+    source = tmp_path / "trace"
+    source.write_text('{"%s":%s,"traceEvents":[%s]}' % (key, value, json.dumps(event())))
+    done = run_import(source, "-o", tmp_path / "run")
+    assert "nested too deeply" in done.stderr
+    file = tev.read_tev(tmp_path / "run" / "events" / "0.trace.tev")
+    assert len(file.events) == 1 and file.meta["members_left_out"] == 1 and file.meta["rank"] is None
+
+
+def test_member_as_deep_as_allowed_is_kept(tmp_path):
+    value = "[" * 64 + "]" * 64
+    file = import_text(tmp_path, '{"foo":%s,"traceEvents":[%s]}' % (value, json.dumps(event())))
+    assert json.dumps(file.meta["other"]["foo"]) == value and "members_left_out" not in file.meta
+
+
+def test_many_members_take_no_time(tmp_path):
+    members = ",".join('"%d":1' % i for i in range(200000))
+    text = '{%s,"many":{%s},"traceEvents":[%s]}' % (members, members, json.dumps(event()))
+    begin = time.time()
+    assert len(import_text(tmp_path, text).events) == 1
+    assert time.time() - begin < 20
+
+
+@pytest.mark.parametrize("field", ['"args":{"a":%s}', '"args":%s', '"name":%s', '"pid":%s', '"novelty":%s'])
+def test_deep_event_is_malformed(tmp_path, field):
+    bad = '{"ph":"X","cat":"cpu_op","ts":1,"dur":1,' + field % DEEP + "}"
+    meta = '{"ph":"M","name":"thread_name","pid":1,"tid":1,"ts":0,"args":{"name":%s}}' % DEEP
+    file = import_text(tmp_path, '{"traceEvents":[%s,%s,%s]}' % (bad, meta, json.dumps(event())))
+    assert len(file.events) == 1 and file.meta["counts"]["malformed"] == 2 and balanced(file.meta["counts"])
+
+
+def test_views_are_not_read(tmp_path):
+    source = nsys_file(tmp_path / "profile")
+    db = sqlite3.connect(source)
+    endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT x AS start, x+1 AS end FROM c"
+    db.execute("CREATE VIEW CUPTI_ACTIVITY_KIND_ENDLESS AS " + endless)
+    db.execute("CREATE VIEW CUPTI_ACTIVITY_KIND_DRIVER AS " + endless + " WHERE x < 0")
+    db.execute("CREATE VIEW MORE_EVENTS AS " + endless)
+    db.commit()
+    db.close()
+    done = run_teller("import", source, "-o", tmp_path / "run", timeout=60)
+    assert done.returncode == 0 and "3 views" in done.stderr, done.stderr
+    meta = tev.read_tev(tmp_path / "run" / "events" / "0.profile.tev").meta
+    assert meta["views_ignored"] == 3 and meta["tables_ignored"] == {"SCHED_EVENTS": 1}
+
+
+def test_values_of_other_types(tmp_path):
+    source = nsys_file(tmp_path / "profile")
+    db = sqlite3.connect(source)
+    db.execute("INSERT INTO StringIds VALUES(0, NULL)")
+    db.execute("INSERT INTO NVTX_EVENTS(start,end,eventType,text,globalTid,domainId) VALUES('a','b',59,x'00ff',NULL,'d')")
+    db.execute("INSERT INTO NVTX_EVENTS(start,end,eventType,text,globalTid,category) VALUES(1,2,59,'n',1.5e300,x'41')")
+    db.execute("INSERT INTO DIAGNOSTIC_EVENT VALUES('x', 1, 1, 'y', 'other', x'00')")
+    db.execute("INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES('soon', 1.5)")
+    db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL(start,end,deviceId,streamId,gridX,shortName) VALUES(1,2,0,'s','g','n')")
+    db.commit()
+    db.close()
+    run_import(source, "-o", tmp_path / "run")
+    file = tev.read_tev(tmp_path / "run" / "events" / "0.profile.tev")
+    (odd,) = (e for e in file.events if e.name == "n")
+    assert odd.attrs == {"category": "A", "globalTid": 1.5e300} and file.meta["counts"]["malformed"] == 2
+    kernel = [e for e in file.events if e.category == "CUPTI_ACTIVITY_KIND_KERNEL"][-1]
+    assert kernel.attrs == {"streamId": "s", "shortName": "n", "gridX": "g"}
+    assert file.meta["clock"] == {"base": "relative", "unix_offset_ns": 1776781226557295056, "system_clock_ns": 5}
+    logs = [json.loads(line) for line in (tmp_path / "run" / "logs.jsonl").read_text().splitlines()]
+    assert {"t": None, "stream": "profile", "text": "other"} in logs
+
+
+def test_names_do_not_steer_the_terminal(tmp_path):
+    evil = "a\x1b]0;pwn\x07\u202e\u009b31m"
+    good, cut, text = (tmp_path / (evil + name) for name in ("good", "cut", "text"))
+    good.write_text('{"traceEvents":[],"x":%s}' % DEEP)
+    cut.write_text("[" + json.dumps(event()) + ",")
+    text.write_text('{"%s":1}' % ("\x1b[31m" * 9))
+    done = [run_teller("import", good, cut, "--allow-truncated", "-o", tmp_path / (evil + "run"))]
+    assert done[0].returncode == 0, done[0].stderr
+    done += [run_teller("import", *args, "-o", tmp_path / "run") for args in ((text,), (cut,), (good, good))]
+    assert [d.returncode for d in done] == [0, 4, 4, 2]
+    for shown in (d.stdout + d.stderr for d in done):
+        assert not set(shown) & set("\x1b\x07\u202e\u009b") and "\\x1b" in shown
+
+
+def test_attrs_are_not_kept(tmp_path):
+    """Memory does not grow with the trace, though no two events say the same."""
+    peaks = []
+    for count in (20000, 200000):
+        source = tmp_path / f"{count}.json"
+        with source.open("w") as out:
+            out.write("[")
+            for i in range(count):
+                out.write('%s{"ph":"X","cat":"cpu_op","name":"n","pid":1,"tid":1,"ts":%d,"dur":1,"args":{"x":"%0400d"}}'
+                          % ("," if i else "", i, i))
+            out.write("]")
+        process = subprocess.Popen([teller_binary(), "import", source, "-o", tmp_path / str(count)],
+                                   stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        assert status == 0
+        peaks.append(usage.ru_maxrss)
+    assert peaks[1] < peaks[0] + 30000, peaks  # KiB; the attrs alone are 80 MB
+
+
 def test_help_has_examples():
     done = run_teller("import", "--help")
     assert done.returncode == 0 and "Examples" in done.stdout and "--allow-truncated" in done.stdout
 
 
-def test_interrupt_leaves_nothing(tmp_path):
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_interrupt_leaves_nothing(tmp_path, asked):
     source = tmp_path / "big.json"
     one = json.dumps(event())
     with source.open("w") as out:
@@ -403,7 +519,34 @@ def test_interrupt_leaves_nothing(tmp_path):
     deadline = time.time() + 10
     while time.time() < deadline and not any(tmp_path.glob("run.importing-*/events/*")):
         time.sleep(0.005)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(asked)
     _, stderr = process.communicate(timeout=30)
-    assert process.returncode == 130, stderr
+    assert process.returncode == 128 + asked, stderr
+    assert stderr.startswith("teller: error: ") and stderr.count("\n") == 1 and "stopped on request" in stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == ["big.json"]
+
+
+@pytest.mark.parametrize("kind", ["blanks", "zeros behind", "rows"])
+def test_interrupt_where_nothing_is_found(tmp_path, kind):
+    """Not only between events: in blanks that inflate without end, in padding, and inside of SQLite."""
+    source = tmp_path / "big"
+    if kind == "rows":
+        db = sqlite3.connect(nsys_file(source))
+        db.execute("INSERT INTO SCHED_EVENTS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x < 3000000)"
+                   " SELECT x, 0 FROM c")
+        db.commit()
+        db.close()
+    else:
+        blank = gzip.compress(b" " * (64 << 20), 1)
+        source.write_bytes(gzip.compress(b"[") + blank * 200 if kind == "blanks" else gzip.compress(b'{"traceEvents":[]}'))
+    if kind == "zeros behind":
+        os.truncate(source, 1 << 35)
+    process = subprocess.Popen([teller_binary(), "import", source, "-o", tmp_path / "run"], stderr=subprocess.PIPE, text=True)
+    deadline = time.time() + 20
+    while time.time() < deadline and not any(tmp_path.glob("run.importing-*/events/*")):
+        time.sleep(0.002)
+    process.send_signal(signal.SIGTERM)
+    _, stderr = process.communicate(timeout=20)
+    assert process.returncode == 143, stderr
+    assert stderr.count("\n") == 1 and "stopped on request" in stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["big"]

@@ -61,5 +61,24 @@ TEST(RepairJson, AlwaysGivesValidStrings) {
   }
 }
 
+TEST(FitsJsonTree, BoundsDepthAndMembers) {
+  const auto nested = [](std::size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
+  EXPECT_TRUE(fits_json_tree(nested(64)));
+  EXPECT_FALSE(fits_json_tree(nested(65)));
+  EXPECT_FALSE(fits_json_tree(std::string(400000, '[')));
+  EXPECT_FALSE(fits_json_tree("{\"a\":[" + nested(64) + "]}"));
+  EXPECT_TRUE(
+      fits_json_tree("[\"" + std::string(100, '[') + "\\\"" + std::string(100, '{') + "\"]"));
+  EXPECT_TRUE(fits_json_tree("]]]}}}" + nested(64) + "\"\\"));
+  std::string members = "[{}";
+  for (int i = 0; i < 10000; ++i) members += ",{\"a\":1}";
+  EXPECT_TRUE(fits_json_tree(members + "]"));
+  std::string object = "{\"x\":{}";
+  for (int i = 0; i < 5000; ++i) object += ",\"" + std::to_string(i) + "\":1";
+  EXPECT_FALSE(fits_json_tree(object + "}"));
+}
+
 }  // namespace
 }  // namespace teller

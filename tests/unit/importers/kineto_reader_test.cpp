@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <fstream>
 
@@ -39,9 +40,10 @@ class KinetoReaderTest : public testing::Test {
   KinetoReaderTest() : path_(testing::TempDir() + "reader_" + std::to_string(getpid())) {}
   ~KinetoReaderTest() override { std::remove(path_.c_str()); }
 
-  Result<KinetoEnd> read(const std::string& text, KinetoLimits limits = {}) {
+  Result<KinetoEnd> read(const std::string& text, KinetoLimits limits = {},
+                         InputOptions options = {}) {
     std::ofstream(path_, std::ios::binary) << text;
-    auto input = InputStream::open(path_);
+    auto input = InputStream::open(path_, options);
     return KinetoReader(**input, sink_, limits).read();
   }
 
@@ -90,6 +92,46 @@ TEST_F(KinetoReaderTest, SaysWhereTextStops) {
   EXPECT_NE(read(R"({"traceEvents":[{"name":"a"}])")->truncated_reason, "");
   EXPECT_NE(read(R"({"traceEvents":[{"name":"a"}],"b":{)")->truncated_reason, "");
   EXPECT_EQ(read(R"({"traceEvents":[{"name":"a"}]})")->truncated_reason, "");
+}
+
+// What arrives right before the input ends is looked at, however little it is.
+TEST_F(KinetoReaderTest, LargeMembersAreFoundWhereverPiecesEnd) {
+  for (std::size_t size :
+       {std::size_t{1} << 20, std::size_t{3} << 19, (std::size_t{2} << 20) - 20}) {
+    sink_.found.clear();
+    const std::string large = "\"" + std::string(size, 'x') + "\"";
+    const auto end = read("{\"traceEvents\":[{\"name\":\"e\"}],\"big\":" + large + "}");
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->truncated_reason, "") << size;
+    EXPECT_EQ(sink_.found, (std::vector<std::string>{"e", "big=" + large})) << size;
+  }
+}
+
+TEST_F(KinetoReaderTest, PiecesOfAnySizeReadAlike) {
+  const std::string text = "\xEF\xBB\xBF {\"a\":1, \"long key \\\" here\" : \"" +
+                           std::string(100, 'y') +
+                           "\" ,\"traceEvents\" : [ {\"name\":\"e1\",\"args\":{\"x\":[1,{}]}}, 7 "
+                           ",\n{\"name\":\"e2\"} ] ,"
+                           "\"b\":{\"c\":[\"]\"]},\"d\":-1.5e3,\"e\":null } \n";
+  ASSERT_TRUE(read(text));
+  const std::vector<std::string> expected = sink_.found;
+  ASSERT_EQ(expected.size(), 7u);
+  for (std::size_t piece = 1; piece <= text.size() + 1; ++piece) {
+    sink_.found.clear();
+    sink_.lost_count = 0;
+    const auto end = read(text, {}, {.piece_bytes = piece});
+    ASSERT_TRUE(end) << piece;
+    EXPECT_EQ(end->truncated_reason, "") << piece;
+    EXPECT_EQ(sink_.found, expected) << piece;
+    EXPECT_EQ(sink_.lost_count, 1u) << piece;
+  }
+}
+
+TEST_F(KinetoReaderTest, StopsWhileNothingArrives) {
+  const std::atomic<bool> stop{true};
+  const auto end = read(std::string(1 << 20, ' '), {}, {.stop = &stop});
+  ASSERT_FALSE(end);
+  EXPECT_EQ(end.error().code, ErrorCode::kInterrupted);
 }
 
 }  // namespace

@@ -129,6 +129,51 @@ TEST(EventFile, AMarkThatLiesAboutItsSizeIsNotBelieved) {
   EXPECT_EQ(file->damage().lost_bytes, sizeof lie);
 }
 
+// Texts that are not kept stand between those that are, over several blocks.
+TEST(EventFile, AppendedTextsHaveIdsOfTheirOwn) {
+  TempDir dir;
+  auto writer = EventFileWriter::create(dir.file("a.tev"), "{}");
+  ASSERT_TRUE(writer);
+  EXPECT_EQ(writer->append_text(""), 0u);
+  EXPECT_EQ(writer->intern(""), 0u);
+  const StringId name = writer->intern("name");
+  for (int i = 0; i < 6; ++i) {
+    EventRecord event = event_at(*writer, i, i % 2 == 0 ? "name" : "odd");
+    event.attrs = writer->append_text("{\"i\":" + std::to_string(i / 4) + "}");
+    EXPECT_NE(event.attrs, writer->append_text("{}"));
+    EXPECT_EQ(writer->intern("name"), name);
+    ASSERT_TRUE(writer->add(event));
+    if (i % 3 == 2) {
+      ASSERT_TRUE(writer->flush());
+    }
+  }
+  ASSERT_TRUE(writer->finish(""));
+  auto file = EventFile::open(dir.file("a.tev"));
+  ASSERT_TRUE(file);
+  EXPECT_TRUE(file->damage().whole) << file->damage().reason;
+  EXPECT_EQ(file->string_count(), 15u);  // "", "name", "odd" and twelve that were appended
+  int i = 0;
+  for (const auto& block : file->blocks()) {
+    for (const EventRecord& event : block) {
+      EXPECT_EQ(file->string(event.name), i % 2 == 0 ? "name" : "odd");
+      EXPECT_EQ(file->string(event.attrs), "{\"i\":" + std::to_string(i++ / 4) + "}");
+    }
+  }
+  EXPECT_EQ(i, 6);
+}
+
+TEST(EventFile, LongTextsDoNotPileUp) {
+  TempDir dir;
+  auto writer = EventFileWriter::create(dir.file("a.tev"), "{}");
+  ASSERT_TRUE(writer);
+  for (int i = 0; i < 40; ++i) {
+    EventRecord event = event_at(*writer, i, "name");
+    event.attrs = writer->append_text(std::string(1 << 20, 'x'));
+    ASSERT_TRUE(writer->add(event));
+  }
+  EXPECT_GT(writer->bytes_written(), 30u << 20);
+}
+
 // Marks in every 32 bytes, each claiming the rest of the file: looking for whole blocks must stay
 // cheap.
 TEST(EventFile, ManyFalseMarksAreNotAllBelieved) {
