@@ -550,7 +550,10 @@ def test_interrupt_where_nothing_is_found(tmp_path, kind):
     while time.time() < deadline and not any(tmp_path.glob("run.importing-*/events/*")):
         time.sleep(0.002)
     process.send_signal(signal.SIGTERM)
-    _, stderr = process.communicate(timeout=20)
+    try:
+        _, stderr = process.communicate(timeout=20)
+    finally:
+        process.kill()
     assert process.returncode == 143, stderr
     assert stderr.count("\n") == 1 and "stopped on request" in stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == ["big"]
