@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 
+#include "base/json.h"
 #include "importers/decimal_time.h"
 #include "importers/json_text.h"
 
@@ -102,8 +103,7 @@ Result<bool> KinetoConverter::convert() {
       status = complete(record);
       break;
     case 'M':
-      metadata();
-      return true;
+      return metadata();
     case 's':
       status = flow(record, EventKind::kFlowStart);
       break;
@@ -238,10 +238,14 @@ Status KinetoConverter::unknown_phase(EventRecord& record) {
 }
 
 // Names and labels of processes and threads stand behind the events in most files, when tracks are
-// long written; so they go to META. Sort indices only matter to viewers.
-void KinetoConverter::metadata() {
+// long written; so they go to META. Sort indices only matter to viewers. False if an argument is
+// nested too deeply.
+bool KinetoConverter::metadata() {
+  for (const JsonField& field : event_.args) {
+    if (!json_depth_within(field.value, kMaxJsonDepth)) return false;
+  }
   ++counts_.metadata;
-  if (names_bytes_ > kNamesLimit) return;
+  if (names_bytes_ > kNamesLimit) return true;
   std::string value;
   for (const JsonField& field : event_.args) {
     if (field.key != "name" && field.key != "labels") continue;
@@ -253,13 +257,14 @@ void KinetoConverter::metadata() {
                            : event_.name == "process_name"   ? "process_names"
                            : event_.name == "process_labels" ? "process_labels"
                                                              : "";
-  if (kind.empty() || value.empty()) return;
+  if (kind.empty() || value.empty()) return true;
   nlohmann::ordered_json entry;
   entry["pid"] = std::string(event_.pid);
   if (kind == "thread_names") entry["tid"] = std::string(event_.tid);
   entry["name"] = value;
   names_bytes_ += value.size() + 64;
   names_[kind].push_back(std::move(entry));
+  return true;
 }
 
 KinetoConverter::Arguments KinetoConverter::sort_arguments(EventKind kind, bool on_device,

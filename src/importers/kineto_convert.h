@@ -62,7 +62,7 @@ class KinetoConverter {
   Status unknown_phase(EventRecord& record);
   bool set_begin(EventRecord& record) const;
   bool set_end(EventRecord& record) const;
-  void metadata();
+  bool metadata();
   Arguments sort_arguments(EventKind kind, bool on_device, EventRecord& record);
   void set_ids(const Arguments& arguments, EventRecord& record);
   void set_number(std::string_view text, std::uint64_t& field, EventRecord& record);

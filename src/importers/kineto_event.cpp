@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/json.h"
 #include "importers/json_text.h"
 
 namespace teller {
@@ -102,6 +103,8 @@ Outcome KinetoEventParser::State::take(Slot slot, ondemand::value value, std::st
   if (const auto error = raw_value(value, raw)) return outcome_of(error);
   const auto body = string_body(raw);
   if (!body) {
+    const bool container = raw.front() == '{' || raw.front() == '[';
+    if (container && !json_depth_within(raw, kMaxJsonDepth)) return Outcome::kMalformed;
     field = raw == "null" ? std::string_view{} : raw;
     return raw.front() == '"' ? Outcome::kMalformed : Outcome::kGood;
   }
