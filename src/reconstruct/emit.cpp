@@ -147,6 +147,9 @@ class NodeWriter {
       const auto phase = static_cast<RowPhase>(item.row_phase);
       const std::string name = "row:" + std::string(row_phase_name(phase));
       nodes_.name.back() = nodes_.family.back() = work_.chains.strings.intern(name);
+      if (const auto reason = work_.wait_reasons.find(index); reason != work_.wait_reasons.end()) {
+        nodes_.name.back() = work_.chains.strings.intern(name + " (" + reason->second + ")");
+      }
       return;  // add_rows() knows its request; set below
     }
     if (item.kind == ItemKind::kStep) {

@@ -154,6 +154,7 @@ class RowMaker {
     rows.step.push_back(placed.step);
     rows.request.push_back(request);
     rows.node.push_back(add_item(placed, record, row.phase));
+    if (!row.reason.empty()) work_.wait_reasons[rows.node.back()] = row.reason;
     rows.scheduled.push_back(served ? row.scheduled : 0);
     rows.computed.push_back(row.computed);
     rows.computed_fall.push_back(std::max<std::int64_t>(past.most_computed - row.computed, 0));

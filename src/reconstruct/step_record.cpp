@@ -16,6 +16,8 @@ constexpr std::int64_t kVersion = 1;
 // Larger counts are damage; kept out so that sums can't overflow.
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 48;
 
+constexpr std::size_t kMostReasonBytes = 64;
+
 bool read_count(const Json& value, std::int64_t& count) {
   if (!value.is_number_integer()) return false;
   const auto number = value.get<std::int64_t>();
@@ -56,10 +58,13 @@ bool read_scheduled(const Json& entry, RecordRow& row) {
          read_count(entry[4], row.computed);
 }
 
-// [id, computed]
+// [id, computed], and in "wait" optionally a reason; what follows is ignored.
 bool read_passive(const Json& entry, RecordRow& row) {
   if (!entry.is_array() || entry.size() < 2 || !entry[0].is_string()) return false;
   row.id = entry[0].get<std::string>();
+  if (row.phase == RowPhase::kWaiting && entry.size() > 2 && entry[2].is_string()) {
+    row.reason = entry[2].get<std::string>().substr(0, kMostReasonBytes);
+  }
   return !row.id.empty() && read_count(entry[1], row.computed);
 }
 

@@ -16,6 +16,7 @@ struct RecordRow {
   bool is_new = false;
   std::int64_t scheduled = 0;
   std::int64_t computed = 0;
+  std::string reason;  // that it waits for; "" if the record gives none
 };
 
 struct StepRecord {

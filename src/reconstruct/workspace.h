@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/interner.h"
@@ -114,6 +115,7 @@ struct Workspace {
   Interner request_ids;                // request = id - 1
   ChainsBuilder chains;
   ReconstructCounters counters;
+  std::unordered_map<std::uint32_t, std::string> wait_reasons;  // by item: of rows that have one
 
   // Number of the request with this id, added if it is new; kNoIndex for "".
   std::uint32_t request(std::string_view id) {

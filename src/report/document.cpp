@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/file.h"
+#include "base/saturate.h"
 
 namespace teller::report_detail {
 namespace {
@@ -150,10 +151,11 @@ Json run_json(const Source& source) {
   json["signal"] = member(target, "signal");
   json["host"] = member(member(manifest, "host"), "name");
   json["begin_ns"] = begin;
-  json["duration_ns"] = end - begin;
+  json["duration_ns"] = saturating_sub(end, begin);
   const Json offset = member(member(manifest, "clock"), "unix_offset_ns");
   json["begin_unix_ns"] = nullptr;
-  if (offset.is_number_integer()) json["begin_unix_ns"] = begin + offset.get<std::int64_t>();
+  if (offset.is_number_integer())
+    json["begin_unix_ns"] = saturating_add(begin, offset.get<std::int64_t>());
   json["steps"] = chains.step_count();
   json["requests"] = chains.request_count();
   json["nodes"] = chains.node_count();

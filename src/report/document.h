@@ -36,6 +36,8 @@ Json stands_out_json(const Source& source);
 
 // Indices of the requests that the findings suspect, most suspicious first.
 std::vector<std::uint32_t> suspects(const Source& source);
+// By request: whether the findings suspect it.
+std::vector<bool> suspect_flags(const Source& source);
 // All requests: suspects first, then by latency.
 Json requests_json(const Source& source);
 // The steps of one request, in order.

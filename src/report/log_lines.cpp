@@ -6,11 +6,6 @@
 namespace teller::report_detail {
 namespace {
 
-bool is_severe(std::string_view level) {
-  return level == "WARNING" || level == "WARN" || level == "ERROR" || level == "CRITICAL" ||
-         level == "FATAL";
-}
-
 std::string_view rule_name(LogRule rule) {
   switch (rule) {
     case LogRule::kNone:
@@ -26,14 +21,12 @@ std::string_view rule_name(LogRule rule) {
 }
 
 // How much a line has to do with what is shown: 0 nothing. Higher goes first where room is short.
-int relevance(const Source& source, const ChainChoice& choice,
-              const std::vector<std::uint32_t>& suspicious, std::uint32_t line) {
+int relevance(const Source& source, const ChainChoice& choice, const std::vector<bool>& suspicious,
+              std::uint32_t line) {
   const Chains& chains = source.chains;
-  const bool severe = is_severe(chains.string(chains.logs.level[line]));
+  const bool severe = severity_of(chains.string(chains.logs.level[line])) != Severity::kNone;
   const std::uint32_t request = chains.logs.request[line];
-  const bool of_suspect = request != kNoIndex && (request == choice.request ||
-                                                  std::find(suspicious.begin(), suspicious.end(),
-                                                            request) != suspicious.end());
+  const bool of_suspect = request != kNoIndex && (request == choice.request || suspicious[request]);
   const bool in_step = choice.step != kNoIndex && chains.logs.step[line] == choice.step;
   if (of_suspect) return severe ? 4 : 3;
   if (in_step) return 3;
@@ -60,7 +53,7 @@ Json log_json(const Chains& chains, std::uint32_t line) {
 }
 
 Json logs_json(const Source& source, const ChainChoice& choice) {
-  const std::vector<std::uint32_t> suspicious = suspects(source);
+  const std::vector<bool> suspicious = suspect_flags(source);
   std::vector<std::pair<int, std::uint32_t>> lines;  // -relevance, line
   for (std::uint32_t line = 0; line < source.chains.log_count(); ++line) {
     const int rank = relevance(source, choice, suspicious, line);

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "report/document.h"
+#include "run_folder/open_chains.h"
 
 namespace teller {
 namespace {
@@ -9,14 +10,6 @@ namespace {
 using report_detail::Json;
 
 constexpr std::uint64_t kMostFindingsBytes = 256u << 20;
-
-Result<Chains> open_chains(const RunFolder& run) {
-  TELLER_TRY(const std::vector<std::string> files, run.require_artifact("chains"));
-  for (const std::string& file : files) {
-    if (file.ends_with(".tcol")) return Chains::open(run.file(file));
-  }
-  return Error{ErrorCode::kCorrupt, "reading chains of run " + run.path() + ": no .tcol file", ""};
-}
 
 struct Findings {
   Json json;

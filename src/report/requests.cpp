@@ -2,13 +2,14 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/saturate.h"
 #include "report/document.h"
 
 namespace teller::report_detail {
 namespace {
 
 Json span_or_null(std::int64_t from, std::int64_t to) {
-  return from < 0 || to < 0 ? Json() : Json(to - from);
+  return from < 0 || to < 0 ? Json() : Json(saturating_sub(to, from));
 }
 
 Json request_json(const Chains& chains, std::uint32_t request, bool suspicious) {
@@ -30,7 +31,7 @@ Json request_json(const Chains& chains, std::uint32_t request, bool suspicious) 
 }
 
 std::int64_t duration(const Chains& chains, std::uint32_t step) {
-  return chains.steps.end_ns[step] - chains.steps.begin_ns[step];
+  return saturating_sub(chains.steps.end_ns[step], chains.steps.begin_ns[step]);
 }
 
 // The slowest of `steps`; kNoIndex if there are none.
@@ -100,22 +101,30 @@ std::string slowest_later(const Chains& chains, std::uint32_t chosen) {
 
 std::vector<std::uint32_t> suspects(const Source& source) {
   std::vector<std::uint32_t> list;
+  std::vector<bool> seen(source.chains.request_count(), false);
   for (const Json& request : member(source.findings, "requests")) {
     const std::uint32_t index =
         index_below(member(request, "request"), source.chains.request_count());
-    if (index != kNoIndex) list.push_back(index);
+    if (index == kNoIndex || seen[index]) continue;
+    seen[index] = true;
+    list.push_back(index);
   }
   return list;
+}
+
+std::vector<bool> suspect_flags(const Source& source) {
+  std::vector<bool> flags(source.chains.request_count(), false);
+  for (const std::uint32_t request : suspects(source)) flags[request] = true;
+  return flags;
 }
 
 Json requests_json(const Source& source) {
   const Chains& chains = source.chains;
   const std::vector<std::uint32_t> suspicious = suspects(source);
+  const std::vector<bool> is_suspect = suspect_flags(source);
   std::vector<std::uint32_t> others;
   for (std::uint32_t request = 0; request < chains.request_count(); ++request) {
-    if (std::find(suspicious.begin(), suspicious.end(), request) == suspicious.end()) {
-      others.push_back(request);
-    }
+    if (!is_suspect[request]) others.push_back(request);
   }
   const auto latency = [&chains](std::uint32_t request) {
     const bool known =

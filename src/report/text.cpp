@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "base/saturate.h"
 #include "report/document.h"
 #include "report/terminal.h"
 #include "report/text_sections.h"
@@ -49,11 +50,20 @@ std::string ended(const Json& run) {
 std::string span_of_steps(const Json& reason, std::int64_t begin) {
   if (!reason["first_step"].is_object()) return "";
   std::string text = "first in step " + shown(reason["first_step"]["number"]) + " (+" +
-                     duration(reason["first_seen_ns"].get<std::int64_t>() - begin) + ")";
+                     duration(saturating_sub(reason["first_seen_ns"].get<std::int64_t>(), begin)) +
+                     ")";
   if (reason["last_step"].is_object() && reason["last_step"] != reason["first_step"]) {
     text += ", last in step " + shown(reason["last_step"]["number"]);
   }
   return text;
+}
+
+// Most programs write time and level into the line itself.
+std::string level_and_text(const Json& line) {
+  constexpr std::size_t kPrefix = 48;  // "2026-01-31 12:00:00,000 some.module.name ERROR"
+  const std::string level = shown(line["level"]), text = shown(line["text"]);
+  const bool says_it = text.substr(0, kPrefix).find(level) != std::string::npos;
+  return says_it ? text : level + " " + text;
 }
 
 std::string reason_text(const Json& reason, std::int64_t begin, const TextStyle& style) {
@@ -64,8 +74,7 @@ std::string reason_text(const Json& reason, std::int64_t begin, const TextStyle&
   for (const Json& line : reason["log_lines"]) {
     if (++lines > 3) break;
     text += "     log:   " +
-            cut(shown(line["level"]) + " " + shown(line["text"]),
-                static_cast<std::size_t>(std::max(style.width - 12, 40))) +
+            cut(level_and_text(line), static_cast<std::size_t>(std::max(style.width - 12, 40))) +
             "\n";
   }
   const std::string check = shown(reason["check_next"]);
@@ -95,7 +104,7 @@ std::string suspects_text(const Json& document, const TextStyle& style) {
             shown(member(op, "kind"));
     if (member(op, "kind") == "slower")
       text += ", x" + number(member(member(op, "effect"), "ratio")) + " of the baseline";
-    text += " in " + shown(member(op, "steps")) + " " + shown(member(op, "phase")) + " steps\n";
+    text += " in " + counted(member(op, "steps"), shown(member(op, "phase")) + " step") + "\n";
   }
   return text;
 }
@@ -104,9 +113,9 @@ std::string looked_at(const Json& document) {
   const Json& run = document["run"];
   const Json baseline = member(document["stands_out"], "baseline");
   std::string text =
-      "looked at " + shown(run["steps"]) + " steps, " + shown(run["requests"]) + " requests and " +
-      shown(run["nodes"]) +
-      " nodes: waiting and preemptions, "
+      "looked at " + counted(run["steps"], "step") + ", " + counted(run["requests"], "request") +
+      " and " + counted(run["nodes"], "node") +
+      ": waiting and preemptions, "
       "each request's operators against its batch-mates, failed and unfinished calls";
   const Json runs = member(baseline, "runs");
   if (!runs.is_array() || runs.empty()) return text + "; without a baseline";
@@ -129,8 +138,25 @@ std::string number(const Json& value) {
   if (!value.is_number()) return "–";
   std::array<char, 40> text{};
   const double x = value.get<double>();
-  std::snprintf(text.data(), text.size(), std::abs(x) < 10 ? "%.2f" : "%.1f", x);
+  const int decimals = std::abs(x) < 10 ? 2 : std::abs(x) < 100 ? 1 : 0;
+  std::snprintf(text.data(), text.size(), std::abs(x) < 1e9 ? "%.*f" : "%.*e", decimals, x);
   return text.data();
+}
+
+std::string counted(const Json& count, const std::string& noun) {
+  return shown(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+Json without_level(const Json& line) {
+  const Json text = member(line, "text"), level = member(line, "level");
+  if (!text.is_string() || !level.is_string()) return text;
+  const auto& all = text.get_ref<const std::string&>();
+  const auto& word = level.get_ref<const std::string&>();
+  const std::size_t end = word.size();
+  if (word.empty() || all.compare(0, end, word) != 0 || end >= all.size()) return text;
+  if (std::string_view(" :\t").find(all[end]) == std::string_view::npos) return text;
+  const std::size_t begin = all.find_first_not_of(" :\t", end);
+  return begin == std::string::npos ? text : Json(all.substr(begin));
 }
 
 std::string header_text(const Json& document, const TextStyle& style) {
@@ -144,9 +170,9 @@ std::string header_text(const Json& document, const TextStyle& style) {
   if (run["host"].is_string()) time += " on " + shown(run["host"]);
   text += width_wrap(style, time, "  when      ");
   text += width_wrap(style,
-                     shown(run["steps"]) + " steps, " + shown(run["requests"]) + " requests, " +
-                         shown(run["log_lines"]) +
-                         " log lines, nodes by layer: " + pairs(run["layers"]),
+                     counted(run["steps"], "step") + ", " + counted(run["requests"], "request") +
+                         ", " + counted(run["log_lines"], "log line") +
+                         ", nodes by layer: " + pairs(run["layers"]),
                      "  holds     ");
   std::string losses = pairs(run["losses"]);
   const auto outside = run["nodes_outside_steps"].get<double>(), nodes = run["nodes"].get<double>();

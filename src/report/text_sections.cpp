@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "base/saturate.h"
 #include "report/document.h"
 #include "report/terminal.h"
 
@@ -105,7 +106,9 @@ bool at_least(const Json& chain, const char* key, std::int64_t least) {
 
 std::string tree_line(const Json& line, const TextStyle& style) {
   const bool marked = line["deviating"].get<std::size_t>() > 0;
-  std::string label(2 * line["depth"].get<std::size_t>(), ' ');
+  const std::size_t room = width_of(style) - std::min<std::size_t>(width_of(style) - 20, 22);
+  const std::size_t indent = std::min(2 * line["depth"].get<std::size_t>(), room / 2);
+  std::string label(indent, ' ');
   label +=
       "[" + shown(line["layer"]) + "] " + shown(line["count"] == 1 ? line["name"] : line["family"]);
   if (line["count"] != 1) label += " ×" + shown(line["count"]);
@@ -114,9 +117,14 @@ std::string tree_line(const Json& line, const TextStyle& style) {
   const bool row = line["row"] == true;
   const std::string numbers =
       row ? "" : right(time_or_dash(line["duration_ns"]), 9) + right(percent(line["share"]), 8);
-  const std::size_t room = width_of(style) - std::min<std::size_t>(width_of(style) - 20, 22);
+  std::string skipped;
+  if (line["levels_left_out"] > 0) {
+    skipped = std::string(3 + indent, ' ') + "… " + counted(line["levels_left_out"], "level") +
+              " left out\n";
+  }
   const std::string text = (marked ? " ▲ " : "   ") + left(label, room) + numbers;
-  return paint(style, marked ? Ink::kYellow : Ink::kPlain,
+  return skipped +
+         paint(style, marked ? Ink::kYellow : Ink::kPlain,
                text.substr(0, text.find_last_not_of(' ') + 1)) +
          "\n";
 }
@@ -135,10 +143,10 @@ std::string requests_text(const Json& document, const TextStyle& style) {
     const bool suspicious = r["suspicious"] == true;
     const std::int64_t arrival = r["arrival_ns"].get<std::int64_t>();
     table.add({(suspicious ? "▲ " : "  ") + shown(r["id"]),
-               arrival < 0 ? "–" : "+" + duration(arrival - begin), time_or_dash(r["queue_ns"]),
-               time_or_dash(r["ttft_ns"]), time_or_dash(r["latency_ns"]), shown(r["steps"]),
-               shown(r["prefill_tokens"]), shown(r["decode_tokens"]), shown(r["waiting_steps"]),
-               shown(r["preemptions"])},
+               arrival < 0 ? "–" : "+" + duration(saturating_sub(arrival, begin)),
+               time_or_dash(r["queue_ns"]), time_or_dash(r["ttft_ns"]),
+               time_or_dash(r["latency_ns"]), shown(r["steps"]), shown(r["prefill_tokens"]),
+               shown(r["decode_tokens"]), shown(r["waiting_steps"]), shown(r["preemptions"])},
               suspicious ? Ink::kRed : Ink::kPlain);
   }
   std::string text =
@@ -192,7 +200,8 @@ std::string chain_text(const Json& document, const TextStyle& style) {
             " nodes belong to other requests and are not part of this chain)\n";
   }
   return text + wrap("lowest layer there is: " + shown(chain["lowest_layer"]) +
-                         "; ×N stands for N siblings of one family, their times added; ▲ deviates",
+                         "; ×N stands for N siblings of one family, their times added; %: of the "
+                         "step's host time, which device work may outlast; ▲ deviates",
                      width_of(style), "   ");
 }
 
@@ -238,17 +247,17 @@ std::string logs_text(const Json& document, const TextStyle& style) {
   for (const Json& line : logs["lines"]) {
     const std::int64_t time = line["time_ns"].get<std::int64_t>();
     const std::string level = shown(line["level"]);
-    const std::string at = time < 0 ? "–" : "+" + duration(time - begin);
+    const std::string at = time < 0 ? "–" : "+" + duration(saturating_sub(time, begin));
     const std::string step =
         line["step"].is_object() ? "step " + shown(line["step"]["number"]) : "no step";
     const std::string text_line = "  " + right(at, 10) + "  " + left(step, 10) + "  " +
-                                  left(level.empty() ? "–" : level, 8) + "  " + shown(line["text"]);
-    const bool error = level == "ERROR" || level == "CRITICAL" || level == "FATAL";
-    const bool warning = level == "WARNING" || level == "WARN";
+                                  left(level.empty() ? "–" : level, 8) + "  " +
+                                  shown(without_level(line));
+    const Severity severity = severity_of(level);
     text += paint(style,
-                  error     ? Ink::kRed
-                  : warning ? Ink::kYellow
-                            : Ink::kPlain,
+                  severity == Severity::kError     ? Ink::kRed
+                  : severity == Severity::kWarning ? Ink::kYellow
+                                                   : Ink::kPlain,
                   cut(text_line, width_of(style))) +
             "\n";
   }

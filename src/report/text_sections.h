@@ -20,7 +20,11 @@ std::string logs_text(const Json& document, const TextStyle& style);
 
 // A JSON value of the document as safe text: strings without quotes, "–" for null.
 std::string shown(const Json& value);
-// A number with at most two decimals.
+// A number with three significant digits.
 std::string number(const Json& value);
+// "1 step", "2 steps"; what is no number is shown as it is.
+std::string counted(const Json& count, const std::string& noun);
+// The text of a log line, without the level that it may begin with: the level is shown beside it.
+Json without_level(const Json& line);
 
 }  // namespace teller::report_detail

@@ -21,6 +21,11 @@ std::string_view row_phase_name(RowPhase phase) {
   return "?";
 }
 
+Severity severity_of(std::string_view level) {
+  if (level == "ERROR" || level == "CRITICAL" || level == "FATAL") return Severity::kError;
+  return level == "WARNING" || level == "WARN" ? Severity::kWarning : Severity::kNone;
+}
+
 Status ChainsBuilder::write(const std::string& path) const {
   TELLER_TRY(ColumnFileWriter writer, ColumnFileWriter::create(path));
   Status status;

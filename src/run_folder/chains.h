@@ -126,6 +126,10 @@ enum class LogRule : std::uint8_t {
   kNearest = 3,   // by time: the nearest step within the window
 };
 
+// How grave a log line's level is, whatever its program calls it.
+enum class Severity : std::uint8_t { kNone, kWarning, kError };
+Severity severity_of(std::string_view level);
+
 template <template <typename> class Column>
 struct LogColumns {
   Column<std::int64_t> time_ns;   // on the run's clock; -1 where unknown

@@ -8,21 +8,10 @@
 namespace teller::slice_detail {
 namespace {
 
-Level learn_level(const std::vector<double>& values) {
-  Level level;
-  if (values.empty()) return level;
-  level.known = true;
-  level.median = median(values);
-  // Gaps and queue delays are small and coarse: a tenfold floor of the spread keeps them calm.
-  level.spread = std::max(mad_spread(values), 10 * kSpreadFloor);
-  return level;
-}
-
 // Everything seen of one key. `groups` numbers the steps of all runs.
 struct Seen {
   std::vector<Point> duration, self;
   std::vector<std::uint32_t> groups;
-  std::vector<double> queue, gap;
   std::size_t steps = 0;
   std::uint32_t last_step = kNoIndex;
 };
@@ -46,8 +35,6 @@ std::vector<Seen> collect(const std::vector<Lesson>& runs, std::size_t keys, con
       one.self.push_back(o.self());
       one.self.back().log_time -= pace;
       one.groups.push_back(first_group + o.step);
-      if (o.log_queue >= 0) one.queue.push_back(o.log_queue);
-      one.gap.push_back(o.log_gap);
     }
     first_group += static_cast<std::uint32_t>(runs[run].steps);
   }
@@ -61,8 +48,6 @@ KeyModel learn_key(const Seen& seen, bool owned) {
   };
   model.duration = fit(seen.duration);
   model.self = fit(seen.self);
-  model.queue = learn_level(seen.queue);
-  model.gap = learn_level(seen.gap);
   return model;
 }
 
@@ -72,8 +57,6 @@ std::vector<KeyModel> learn_once(const std::vector<Lesson>& runs, const KeyTable
   std::vector<KeyModel> models(keys.size());
   for (std::uint32_t key = 0; key < seen.size(); ++key) {
     if (seen[key].steps >= least_steps) models[key] = learn_key(seen[key], keys.key(key).owned);
-    models[key].instances = seen[key].duration.size();
-    models[key].steps = seen[key].steps;
   }
   return models;
 }
@@ -105,10 +88,6 @@ Paces measure_paces(const std::vector<Lesson>& runs, const KeyTable& keys,
 
 }  // namespace
 
-double Level::deviation(double value) const {
-  return known ? std::asinh((value - median) / spread) : 0;
-}
-
 std::vector<Fit> Baseline::duration_fits() const {
   std::vector<Fit> fits;
   fits.reserve(models.size());
@@ -118,19 +97,6 @@ std::vector<Fit> Baseline::duration_fits() const {
 
 std::vector<Fit> Baseline::self_fits() const {
   return self_fits_of(models);
-}
-
-std::array<std::size_t, 3> count_phase_steps(const std::vector<Observation>& observations,
-                                             const KeyTable& keys) {
-  std::array<std::size_t, 3> counts{};
-  std::uint32_t last = kNoIndex;
-  for (const Observation& o : observations) {
-    const OpKey& key = keys.key(o.key);
-    if (key.owned || o.step == last) continue;  // one step's nodes stand together
-    last = o.step;
-    ++counts[static_cast<std::size_t>(key.phase)];
-  }
-  return counts;
 }
 
 std::vector<KeyModel> learn_keys(const std::vector<Lesson>& runs, const KeyTable& keys,

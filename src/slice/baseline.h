@@ -1,34 +1,22 @@
 // Expected values per operator key, learnt from healthy runs or from the run itself.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "slice/mates.h"
 #include "slice/observations.h"
+#include "slice/presence.h"
 #include "slice/robust.h"
 #include "slice/schedule_signs.h"
 
 namespace teller::slice_detail {
 
-// Median and spread of a feature that depends on neither tokens nor context; natural logarithms.
-struct Level {
-  double median = 0;
-  double spread = kSpreadFloor;
-  bool known = false;
-  double deviation(double value) const;  // asinh((value - median) / spread); 0 where unknown
-};
-
 // Expectations of one key. Unknown (no fit) where the key was seen in too few steps.
 struct KeyModel {
   Fit duration;
   Fit self;
-  Level queue;
-  Level gap;
-  std::size_t instances = 0;
-  std::size_t steps = 0;
 };
 
 // How far healthy requests' medians lie from their mates'.
@@ -40,18 +28,14 @@ struct MatesNorm {
 struct Baseline {
   bool external = false;         // learnt from --baseline runs, else from the run itself
   std::vector<KeyModel> models;  // by key id; ids not learnt from are there too
-  std::array<std::size_t, 3> phase_steps{};  // steps per Phase
-  ScheduleNorm norm;                         // known only where external
-  std::vector<MatesNorm> mates;              // by key id; all 0 where not external
-  FirstEffect first_effect;                  // by key id
+  Presence run, healthy;         // in steps with as many tokens as both know; empty if not external
+  ScheduleNorm norm;             // known only where external
+  std::vector<MatesNorm> mates;  // by key id; all 0 where not external
+  FirstEffect first_effect;      // by key id
 
   std::vector<Fit> duration_fits() const;
   std::vector<Fit> self_fits() const;
 };
-
-// Steps per Phase that any shared observation lies in.
-std::array<std::size_t, 3> count_phase_steps(const std::vector<Observation>& observations,
-                                             const KeyTable& keys);
 
 // A run to learn from.
 struct Lesson {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -58,17 +59,15 @@ struct Findings {
   std::vector<InstanceFinding> instances;  // largest excess first
   std::vector<std::string> notes;          // what could not be judged, and why
 
-  // Adds a reason to the request's finding.
+  // Adds a reason to the request's finding. Not after `requests` was sorted.
   void blame(std::uint32_t request, Reason reason) {
-    for (RequestFinding& finding : requests) {
-      if (finding.request == request) {
-        finding.reasons.push_back(std::move(reason));
-        return;
-      }
-    }
-    requests.push_back({request, 0, {}});
-    requests.back().reasons.push_back(std::move(reason));
+    const auto [place, is_new] = places_.try_emplace(request, requests.size());
+    if (is_new) requests.push_back({request, 0, {}});
+    requests[place->second].reasons.push_back(std::move(reason));
   }
+
+ private:
+  std::map<std::uint32_t, std::size_t> places_;  // of requests in `requests`
 };
 
 }  // namespace teller::slice_detail

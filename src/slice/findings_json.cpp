@@ -1,6 +1,7 @@
 #include "slice/findings_json.h"
 
 #include <algorithm>
+#include <map>
 
 namespace teller::slice_detail {
 namespace {
@@ -8,27 +9,59 @@ namespace {
 constexpr std::size_t kMostSteps = 200;    // of one reason, in the file
 constexpr std::size_t kMostEvidence = 20;  // nodes and log lines of one reason
 
-Json reason_json(const Case& c, const RunName& run, const Reason& reason, std::uint32_t request);
-
-// Log lines that belong to a reason: those that name the request at level WARNING or above, and
-// ERROR lines of the steps. They support a finding and never make one.
-std::vector<std::uint32_t> log_lines(const Chains& chains, const Reason& reason,
-                                     std::uint32_t request) {
-  std::vector<std::uint32_t> lines;
-  for (std::uint32_t line = 0; line < chains.log_count(); ++line) {
-    const std::string_view level = chains.string(chains.logs.level[line]);
-    const bool is_error = level == "ERROR" || level == "CRITICAL" || level == "FATAL";
-    const bool is_warning = level == "WARNING" || level == "WARN";
-    const bool names_it = request != kNoIndex && chains.logs.request[line] == request;
-    const bool in_steps =
-        std::binary_search(reason.steps.begin(), reason.steps.end(), chains.logs.step[line]);
-    if ((names_it && (is_error || is_warning)) || (in_steps && is_error)) lines.push_back(line);
-    if (lines.size() == kMostEvidence) break;
+// The log lines that may belong to a reason: those that name its request at level WARNING or above,
+// and ERROR lines of its steps. They support a finding and never make one.
+class LogIndex {
+ public:
+  explicit LogIndex(const Chains& chains) {
+    for (std::uint32_t line = 0; line < chains.log_count(); ++line) {
+      const Severity severity = severity_of(chains.string(chains.logs.level[line]));
+      if (severity == Severity::kNone) continue;
+      add(of_request_, chains.logs.request[line], line);
+      if (severity == Severity::kError) add(errors_of_step_, chains.logs.step[line], line);
+    }
   }
-  return lines;
-}
 
-Json reason_json(const Case& c, const RunName& run, const Reason& reason, std::uint32_t request) {
+  // The first of them.
+  std::vector<std::uint32_t> lines(const Reason& reason, std::uint32_t request) const {
+    std::vector<std::uint32_t> lines;
+    take(of_request_, request, lines);
+    if (!errors_of_step_.empty()) {
+      for (const std::uint32_t step : reason.steps) take(errors_of_step_, step, lines);
+    }
+    std::sort(lines.begin(), lines.end());
+    lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+    lines.resize(std::min(lines.size(), kMostEvidence));
+    return lines;
+  }
+
+ private:
+  using Lines = std::map<std::uint32_t, std::vector<std::uint32_t>>;
+
+  // More than a reason shows is never needed of one step or request.
+  static void add(Lines& index, std::uint32_t key, std::uint32_t line) {
+    if (key == kNoIndex) return;
+    std::vector<std::uint32_t>& list = index[key];
+    if (list.size() < kMostEvidence) list.push_back(line);
+  }
+  static void take(const Lines& index, std::uint32_t key, std::vector<std::uint32_t>& lines) {
+    const auto found = index.find(key);
+    if (found == index.end()) return;
+    lines.insert(lines.end(), found->second.begin(), found->second.end());
+  }
+
+  Lines of_request_, errors_of_step_;
+};
+
+// What every reason needs.
+struct Context {
+  const Case& c;
+  const RunName& run;
+  LogIndex logs;
+};
+
+Json reason_json(const Context& context, const Reason& reason, std::uint32_t request) {
+  const Chains& chains = context.c.chains;
   Json json;
   json["kind"] = reason.kind;
   json["text"] = reason.text;
@@ -40,25 +73,26 @@ Json reason_json(const Case& c, const RunName& run, const Reason& reason, std::u
   json["step_numbers"] = Json::array();  // the engine's own, -1 where it has none
   for (std::size_t i = 0; i < std::min(reason.steps.size(), kMostSteps); ++i) {
     json["steps"].push_back(reason.steps[i]);
-    json["step_numbers"].push_back(c.chains.steps.number[reason.steps[i]]);
+    json["step_numbers"].push_back(chains.steps.number[reason.steps[i]]);
   }
   json["operators"] = reason.operators;
   json["evidence_nodes"] = Json::array();
   for (std::size_t i = 0; i < std::min(reason.nodes.size(), kMostEvidence); ++i) {
-    json["evidence_nodes"].push_back(locator(c.chains, run, reason.nodes[i]));
+    json["evidence_nodes"].push_back(locator(chains, context.run, reason.nodes[i]));
   }
-  json["log_lines"] = log_lines(c.chains, reason, request);
+  json["log_lines"] = context.logs.lines(reason, request);
   return json;
 }
 
-Json request_json(const Case& c, const RunName& run, const RequestFinding& finding) {
+Json request_json(const Context& context, const RequestFinding& finding) {
+  const Chains& chains = context.c.chains;
   Json json;
-  json["id"] = c.chains.string(c.chains.requests.id[finding.request]);
+  json["id"] = chains.string(chains.requests.id[finding.request]);
   json["request"] = finding.request;
   json["score"] = rounded(finding.score);
   json["reasons"] = Json::array();
   for (const Reason& reason : finding.reasons) {
-    json["reasons"].push_back(reason_json(c, run, reason, finding.request));
+    json["reasons"].push_back(reason_json(context, reason, finding.request));
   }
   return json;
 }
@@ -112,17 +146,18 @@ bool is_suspicious(const Findings& findings) {
 
 Json findings_json(const Case& c, const RunName& run, Findings findings) {
   rank(findings);
+  const Context context{c, run, LogIndex(c.chains)};
   Json json;
   json["verdict"] = {{"suspicious", is_suspicious(findings)},
                      {"fault_type", nullptr},
                      {"note", "no fault type: teller has no trained model here yet"}};
   json["requests"] = Json::array();
   for (const RequestFinding& finding : findings.requests) {
-    json["requests"].push_back(request_json(c, run, finding));
+    json["requests"].push_back(request_json(context, finding));
   }
   json["run"] = Json::array();
   for (const Reason& reason : findings.run) {
-    json["run"].push_back(reason_json(c, run, reason, kNoIndex));
+    json["run"].push_back(reason_json(context, reason, kNoIndex));
   }
   json["operators"] = Json::array();
   for (const OperatorFinding& finding : findings.operators) {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <tuple>
 
+#include "base/saturate.h"
+
 namespace teller::slice_detail {
 namespace {
 
@@ -72,17 +74,17 @@ struct Compared {
 void compare_step(const std::vector<Cell>& cells, std::size_t begin, std::size_t end,
                   std::vector<Compared>& out) {
   if (end - begin < kFewestMates + 1) return;
+  std::vector<double> residuals;
+  residuals.reserve(end - begin);
+  for (std::size_t i = begin; i < end; ++i) residuals.push_back(cells[i].residual);
+  const LeaveOneOut mates(std::move(residuals));
   for (std::size_t i = begin; i < end; ++i) {
-    std::vector<double> mates;
-    for (std::size_t j = begin; j < end; ++j) {
-      if (j != i) mates.push_back(cells[j].residual);
-    }
-    const double log_ratio = cells[i].residual - median(std::move(mates));
+    const double log_ratio = cells[i].residual - mates.median_without(cells[i].residual);
     const double excess = cells[i].total_ns * (1 - std::exp(-log_ratio));
-    out.push_back({cells[i].key,
-                   cells[i].request,
-                   {cells[i].step, log_ratio, static_cast<std::int64_t>(excess), cells[i].slowest,
-                    cells[i].first}});
+    out.push_back(
+        {cells[i].key,
+         cells[i].request,
+         {cells[i].step, log_ratio, saturating_int(excess), cells[i].slowest, cells[i].first}});
   }
 }
 

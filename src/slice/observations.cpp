@@ -4,6 +4,8 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "base/saturate.h"
+
 namespace teller::slice_detail {
 namespace {
 
@@ -28,7 +30,8 @@ std::vector<std::int64_t> time_of_children(const Chains& chains) {
     if (parent == kNoIndex || !is_host(chains, node)) continue;
     const auto begin = std::max(chains.nodes.begin_ns[node], chains.nodes.begin_ns[parent]);
     const auto end = std::min(chains.nodes.end_ns[node], chains.nodes.end_ns[parent]);
-    inside[parent] += std::max<std::int64_t>(end - begin, 0);
+    inside[parent] =
+        saturating_add(inside[parent], std::max<std::int64_t>(saturating_sub(end, begin), 0));
   }
   return inside;
 }
@@ -38,9 +41,13 @@ class Work {
  public:
   explicit Work(const Chains& chains) : chains_(chains) {
     phases_.resize(chains.step_count(), Phase::kUnknown);
+    served_.reserve(chains.row_count());
     for (std::uint32_t row = 0; row < chains.row_count(); ++row) {
       const std::uint32_t step = chains.rows.step[row];
       const auto phase = static_cast<RowPhase>(chains.rows.phase[row]);
+      if (chains.rows.scheduled[row] > 0) {
+        served_.try_emplace(place(step, chains.rows.request[row]), row);
+      }
       if (phase == RowPhase::kPrefill) phases_[step] = Phase::kPrefill;
       if (phase == RowPhase::kDecode && phases_[step] == Phase::kUnknown) {
         phases_[step] = Phase::kDecode;
@@ -51,15 +58,12 @@ class Work {
   // Fills in phase and covariates of `o`, which has step and request.
   Phase describe(Observation& o) const {
     if (o.request != kNoIndex) {
-      const auto first = chains_.steps.first_row[o.step];
-      for (auto row = first; row < first + chains_.steps.row_count[o.step]; ++row) {
-        if (chains_.rows.request[row] != o.request || chains_.rows.scheduled[row] <= 0) continue;
-        o.log_tokens = log_count(chains_.rows.scheduled[row]);
-        o.log_context = log_count(chains_.rows.computed[row]);
-        const auto phase = static_cast<RowPhase>(chains_.rows.phase[row]);
-        return phase == RowPhase::kPrefill ? Phase::kPrefill : Phase::kDecode;
-      }
-      return Phase::kUnknown;
+      const auto row = served_.find(place(o.step, o.request));
+      if (row == served_.end()) return Phase::kUnknown;
+      o.log_tokens = log_count(chains_.rows.scheduled[row->second]);
+      o.log_context = log_count(chains_.rows.computed[row->second]);
+      const auto phase = static_cast<RowPhase>(chains_.rows.phase[row->second]);
+      return phase == RowPhase::kPrefill ? Phase::kPrefill : Phase::kDecode;
     }
     o.log_tokens = log_count(chains_.steps.tokens[o.step]);
     o.log_context = log_count(chains_.steps.context[o.step]);
@@ -67,27 +71,13 @@ class Work {
   }
 
  private:
-  const Chains& chains_;
-  std::vector<Phase> phases_;
-};
-
-// How long after the sibling before it (or its parent's begin) a node begins.
-class Gaps {
- public:
-  explicit Gaps(const Chains& chains) : chains_(chains), last_end_(chains.node_count(), -1) {}
-
-  std::int64_t before(std::uint32_t node) {
-    const std::uint32_t parent = chains_.nodes.parent[node];
-    if (parent == kNoIndex) return 0;
-    const auto begin = chains_.nodes.begin_ns[node];
-    const auto from = last_end_[parent] >= 0 ? last_end_[parent] : chains_.nodes.begin_ns[parent];
-    last_end_[parent] = std::max(last_end_[parent], chains_.nodes.end_ns[node]);
-    return std::max<std::int64_t>(begin - from, 0);
+  static std::uint64_t place(std::uint32_t step, std::uint32_t request) {
+    return (std::uint64_t{step} << 32) | request;
   }
 
- private:
   const Chains& chains_;
-  std::vector<std::int64_t> last_end_;  // per parent; -1: no child yet
+  std::vector<Phase> phases_;
+  std::unordered_map<std::uint64_t, std::uint32_t> served_;  // rows; looked up only, never walked
 };
 
 bool is_measured(const Chains& chains, std::uint32_t node) {
@@ -154,13 +144,11 @@ std::uint32_t KeyTable::id(const OpKey& key) {
 std::vector<Observation> observe(const Chains& chains, KeyTable& keys) {
   const std::vector<std::int64_t> inside = time_of_children(chains);
   const Work work(chains);
-  Gaps gaps(chains);
   KeyCache cache(chains, keys);
   FirstRequests first(chains);
   std::vector<Observation> list;
   list.reserve(chains.node_count());
   for (std::uint32_t node = 0; node < chains.node_count(); ++node) {
-    const std::int64_t gap = gaps.before(node);
     if (!is_measured(chains, node)) continue;
     Observation o;
     o.node = node;
@@ -169,14 +157,10 @@ std::vector<Observation> observe(const Chains& chains, KeyTable& keys) {
     o.first = o.request != kNoIndex && first.is_first(node);
     const Phase phase = work.describe(o);
     o.key = cache.key(node, phase, o.request != kNoIndex);
-    const std::int64_t duration = chains.nodes.end_ns[node] - chains.nodes.begin_ns[node];
+    const std::int64_t duration =
+        saturating_sub(chains.nodes.end_ns[node], chains.nodes.begin_ns[node]);
     o.log_duration = log_ns(duration);
-    o.log_self = log_ns(duration - (is_host(chains, node) ? inside[node] : 0));
-    o.log_gap = log_ns(gap);
-    const std::uint32_t parent = chains.nodes.parent[node];
-    if (!is_host(chains, node) && parent != kNoIndex && is_host(chains, parent)) {
-      o.log_queue = log_ns(chains.nodes.begin_ns[node] - chains.nodes.begin_ns[parent]);
-    }
+    o.log_self = log_ns(saturating_sub(duration, is_host(chains, node) ? inside[node] : 0));
     list.push_back(o);
   }
   return list;

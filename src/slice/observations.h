@@ -48,10 +48,8 @@ struct Observation {
   float log_tokens = -1;   // log(1 + tokens), of the request's row or of the step; -1 unknown
   float log_context = -1;  // log(1 + computed tokens), likewise
   float log_duration = 0;
-  float log_self = 0;    // without the host children's time
-  float log_queue = -1;  // launch to start of a device activity; -1: none
-  bool first = false;    // belongs to the request that its step runs this operator for first
-  float log_gap = 0;     // from the sibling before (or the parent's begin) to its begin
+  float log_self = 0;  // without the host children's time
+  bool first = false;  // belongs to the request that its step runs this operator for first
 
   Point duration() const { return {log_tokens, log_context, log_duration}; }
   Point self() const { return {log_tokens, log_context, log_self}; }

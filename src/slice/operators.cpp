@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <map>
+#include <tuple>
 
+#include "base/saturate.h"
 #include "slice/locate.h"
 #include "slice/pace.h"
 
@@ -15,6 +16,8 @@ namespace {
 const double kClearlySlower = std::log(1.2);  // a step that shows it by itself
 constexpr double kConsistent = 0.75;          // share of the steps that must do so
 constexpr double kLeastStepShare = 0.05;      // excess over the steps' time, for a family to matter
+constexpr double kLeastPresenceShare = 0.01;  // of all self time, for an extra or missing family
+constexpr std::size_t kMostMates = 200;       // that a reason names
 constexpr double kLeastInstanceZ = 2.5;       // asinh(6): six spreads off
 
 std::string times(double ratio) {
@@ -25,14 +28,13 @@ std::string times(double ratio) {
 
 // --- requests against their mates ---------------------------------------------------------------
 
-// The spread of the medians of the other requests' series of the same key.
-double spread_of_others(const std::vector<const MateSeries*>& same_key, const MateSeries* own,
-                        std::uint32_t least_steps) {
+// The medians of all requests' series of one key.
+LeaveOneOut medians_of(const std::vector<const MateSeries*>& same_key, std::uint32_t least_steps) {
   std::vector<double> medians;
-  for (const MateSeries* other : same_key) {
-    if (other != own && other->steps.size() >= least_steps) medians.push_back(other->log_ratio);
+  for (const MateSeries* series : same_key) {
+    if (series->steps.size() >= least_steps) medians.push_back(series->log_ratio);
   }
-  return mad_spread(medians);
+  return LeaveOneOut(std::move(medians));
 }
 
 std::size_t slower_steps(const MateSeries& series) {
@@ -42,14 +44,16 @@ std::size_t slower_steps(const MateSeries& series) {
 }
 
 // How often the series reaches its threshold; below 1: it does not stand out.
-double mate_score(const Case& c, const MateSeries& series, double spread, double& z) {
+double mate_score(const Case& c, const MateSeries& series, const LeaveOneOut& medians, double& z) {
   const std::size_t count = series.steps.size();
+  if (count < c.options.min_steps) return 0;
+  const double spread = medians.spread_without(series.log_ratio);
   const MatesNorm norm = c.baseline.mates[series.key];
   const double noise =
       std::hypot(std::max({spread, norm.spread, kSpreadFloor}), series.standard_error());
   z = series.log_ratio / noise;
   const double limit = std::max(std::log(c.options.min_ratio), 1.5 * norm.high);
-  if (count < c.options.min_steps || z < c.options.min_z || series.log_ratio < limit) return 0;
+  if (z < c.options.min_z || series.log_ratio < limit) return 0;
   if (static_cast<double>(slower_steps(series)) < kConsistent * static_cast<double>(count)) {
     return 0;
   }
@@ -82,11 +86,12 @@ void add_evidence(const MateSeries& series, Reason& reason) {
   for (const MateStep& step : steps) reason.nodes.push_back(step.node);
 }
 
-// Requests that were compared in the same key, by id.
+// Requests that were compared in the same key, by id; not all where there are very many.
 Json mates_of(const Case& c, const std::vector<const MateSeries*>& same_key,
               std::uint32_t request) {
   Json ids = Json::array();
   for (const MateSeries* other : same_key) {
+    if (ids.size() == kMostMates) break;
     if (other->request != request) {
       ids.push_back(c.chains.string(c.chains.requests.id[other->request]));
     }
@@ -95,7 +100,8 @@ Json mates_of(const Case& c, const std::vector<const MateSeries*>& same_key,
 }
 
 // `slow` are the keys of one request, by excess; the largest names the reason.
-Reason mate_reason(const Case& c, const std::vector<Slow>& slow, const Json& mates) {
+Reason mate_reason(const Case& c, const std::vector<Slow>& slow,
+                   const std::vector<const MateSeries*>& same_key) {
   const Slow& worst = slow.front();
   const MateSeries& series = *worst.series;
   const OpKey& key = c.keys.key(series.key);
@@ -107,10 +113,11 @@ Reason mate_reason(const Case& c, const std::vector<Slow>& slow, const Json& mat
                 times(ratio) + " as long as that of the other requests in the same steps: in " +
                 std::to_string(slower_steps(series)) + " of " +
                 std::to_string(series.steps.size()) + " " + std::string(phase_name(key.phase)) +
-                " steps, against " + std::to_string(mates.size()) + " requests";
-  reason.effect = {{"ratio", rounded(ratio)},       {"z", rounded(worst.z)},
-                   {"steps", slower_steps(series)}, {"of_steps", series.steps.size()},
-                   {"excess_ns", worst.excess_ns},  {"compared_with", mates}};
+                " steps, against " + std::to_string(same_key.size() - 1) + " requests";
+  reason.effect = {
+      {"ratio", rounded(ratio)},       {"z", rounded(worst.z)},
+      {"steps", slower_steps(series)}, {"of_steps", series.steps.size()},
+      {"excess_ns", worst.excess_ns},  {"compared_with", mates_of(c, same_key, series.request)}};
   for (const Slow& one : slow) reason.operators.push_back(operator_json(c, one));
   add_evidence(series, reason);
   return reason;
@@ -168,7 +175,8 @@ Shifts family_shifts(const Case& c) {
 double time_of_steps(const Chains& chains) {
   double sum = 0;
   for (std::uint32_t step = 0; step < chains.step_count(); ++step) {
-    sum += static_cast<double>(chains.steps.end_ns[step] - chains.steps.begin_ns[step]);
+    sum +=
+        static_cast<double>(saturating_sub(chains.steps.end_ns[step], chains.steps.begin_ns[step]));
   }
   return std::max(sum, 1.0);
 }
@@ -210,31 +218,75 @@ void judge_run_shift(const Case& c, double run, Findings& findings) {
   findings.run.push_back(std::move(reason));
 }
 
-// Shared families that only the run, or only the baseline, has in most steps of a phase.
-void judge_presence(const Case& c, Findings& findings) {
-  const auto run_steps = count_phase_steps(c.observations, c.keys);
-  const std::vector<KeyModel> here = learn_keys({{&c.observations, c.chains.step_count()}}, c.keys,
-                                                std::numeric_limits<std::uint32_t>::max());
+// Families that only the run, or only the baseline, has under one parent: an operator that runs
+// another kernel has both.
+struct Swap {
+  double extra_ns = 0, missing_ns = 0;  // per step of the run, of the baseline
+  std::vector<OperatorFinding> findings;
+};
+using Swaps = std::map<std::tuple<Phase, Layer, std::string>, Swap>;
+
+// Whether `id` is an operator of most steps of `has`, and of none of the other.
+OperatorFinding only_in(const Presence& has, std::uint32_t id, std::size_t phase,
+                        const char* kind) {
+  OperatorFinding finding;
+  const KeyPresence& one = has.keys[id];
+  finding.kind = kind;
+  finding.key = id;
+  finding.instances = one.instances;
+  finding.steps = one.steps;
+  finding.step_share = one.self_ns / std::max(has.self_ns[phase], 1.0);
+  finding.score = 1 + static_cast<double>(one.steps) / static_cast<double>(has.steps[phase]);
+  finding.suspicious = finding.step_share >= kLeastPresenceShare;
+  return finding;
+}
+
+Swaps find_swaps(const Case& c) {
+  const Presence &run = c.baseline.run, &healthy = c.baseline.healthy;
+  Swaps swaps;
   for (std::uint32_t id = 0; id < c.keys.size(); ++id) {
     const OpKey& key = c.keys.key(id);
     const auto phase = static_cast<std::size_t>(key.phase);
-    const double in_run = static_cast<double>(run_steps[phase]);
-    const double in_baseline = static_cast<double>(c.baseline.phase_steps[phase]);
-    if (key.owned || std::min(in_run, in_baseline) < c.options.min_baseline_steps) continue;
-    const KeyModel& before = c.baseline.models[id];
-    const double run_share = static_cast<double>(here[id].steps) / in_run;
-    const double baseline_share = static_cast<double>(before.steps) / in_baseline;
-    const bool extra = before.steps == 0 && run_share >= 0.5;
-    const bool missing = here[id].steps == 0 && baseline_share >= 0.9;
-    if (!extra && !missing) continue;
-    OperatorFinding finding;
-    finding.kind = extra ? "extra" : "missing";
-    finding.key = id;
-    finding.instances = extra ? here[id].instances : before.instances;
-    finding.steps = extra ? here[id].steps : before.steps;
-    finding.score = 1 + std::max(run_share, baseline_share);
-    finding.suspicious = true;
-    findings.operators.push_back(finding);
+    const std::size_t in_run = run.steps[phase], in_healthy = healthy.steps[phase];
+    if (key.owned || std::min(in_run, in_healthy) < c.options.min_baseline_steps) continue;
+    const KeyPresence &here = run.keys[id], &there = healthy.keys[id];
+    if (there.steps == 0 && 2 * here.steps >= in_run) {
+      Swap& swap = swaps[{key.phase, key.layer, here.parent}];
+      swap.extra_ns += here.self_ns / static_cast<double>(in_run);
+      swap.findings.push_back(only_in(run, id, phase, "extra"));
+    } else if (here.steps == 0 && 10 * there.steps >= 9 * in_healthy) {
+      Swap& swap = swaps[{key.phase, key.layer, there.parent}];
+      swap.missing_ns += there.self_ns / static_cast<double>(in_healthy);
+      swap.findings.push_back(only_in(healthy, id, phase, "missing"));
+    }
+  }
+  return swaps;
+}
+
+std::string list_families(const Case& c, const Swap& swap, const char* kind) {
+  std::string text;
+  for (const OperatorFinding& one : swap.findings) {
+    if (one.kind == kind) text += (text.empty() ? "" : ", ") + c.keys.key(one.key).family;
+  }
+  return text;
+}
+
+// Shared families that only the run, or only the baseline, has in most steps of a phase.
+void judge_presence(const Case& c, Findings& findings) {
+  for (auto& [where, swap] : find_swaps(c)) {
+    const bool swapped = swap.extra_ns > 0 && swap.missing_ns > 0;
+    const bool slower = swap.extra_ns >= c.options.min_family_ratio * swap.missing_ns;
+    if (swapped && !slower) {
+      findings.notes.push_back("kernel choice differs below " + std::get<std::string>(where) +
+                               " in " + std::string(phase_name(std::get<Phase>(where))) +
+                               " steps: " + list_families(c, swap, "extra") + " instead of " +
+                               list_families(c, swap, "missing"));
+      continue;
+    }
+    for (OperatorFinding& one : swap.findings) {
+      if (swapped && one.kind == "extra") one.ratio = swap.extra_ns / swap.missing_ns;
+      findings.operators.push_back(one);
+    }
   }
 }
 
@@ -245,21 +297,23 @@ void judge_mates(const Case& c, Findings& findings) {
   remove_first_effect(all, c.baseline.first_effect);
   std::map<std::uint32_t, std::vector<const MateSeries*>> by_key;
   for (const MateSeries& series : all) by_key[series.key].push_back(&series);
+  std::map<std::uint32_t, LeaveOneOut> medians;
+  for (const auto& [key, same_key] : by_key) {
+    medians.emplace(key, medians_of(same_key, c.options.min_steps));
+  }
   std::map<std::uint32_t, std::vector<Slow>> by_request;
   for (const MateSeries& series : all) {
     double z = 0;
-    const double spread = spread_of_others(by_key[series.key], &series, c.options.min_steps);
-    const double score = mate_score(c, series, spread, z);
+    const double score = mate_score(c, series, medians.at(series.key), z);
     if (score < 1) continue;
     std::int64_t excess = 0;
-    for (const MateStep& step : series.steps) excess += step.excess_ns;
+    for (const MateStep& step : series.steps) excess = saturating_add(excess, step.excess_ns);
     by_request[series.request].push_back({&series, score, z, excess});
   }
   for (auto& [request, slow] : by_request) {
     std::stable_sort(slow.begin(), slow.end(),
                      [](const Slow& a, const Slow& b) { return a.excess_ns > b.excess_ns; });
-    findings.blame(request,
-                   mate_reason(c, slow, mates_of(c, by_key[slow.front().series->key], request)));
+    findings.blame(request, mate_reason(c, slow, by_key[slow.front().series->key]));
   }
   const bool owns_any = std::any_of(c.observations.begin(), c.observations.end(),
                                     [](const Observation& o) { return o.request != kNoIndex; });
@@ -302,8 +356,7 @@ void list_instances(const Case& c, Findings& findings) {
     const double z = fit.deviation(residual);
     if (z < kLeastInstanceZ) continue;
     const double excess = std::exp(static_cast<double>(o.log_self)) * (1 - std::exp(-residual));
-    findings.instances.push_back(
-        {o.node, z, std::exp(residual), static_cast<std::int64_t>(excess)});
+    findings.instances.push_back({o.node, z, std::exp(residual), saturating_int(excess)});
   }
   const auto order = [](const InstanceFinding& a, const InstanceFinding& b) {
     return std::tie(b.excess_ns, a.node) < std::tie(a.excess_ns, b.node);

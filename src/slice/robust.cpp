@@ -10,16 +10,28 @@ namespace {
 constexpr double kHuber = 1.345;            // 95 % efficiency for normal errors
 constexpr double kNormalMad = 1.4826;       // MAD to standard deviation
 constexpr double kLeastVariation = 0.05;    // of a covariate, in log units, to get a slope
-constexpr std::size_t kMostPoints = 20000;  // more add nothing; every n-th is taken
+constexpr std::size_t kMostPoints = 20000;  // more add nothing: a sample is taken
 constexpr double kBisquare = 4.685;         // the same efficiency, and no weight far out
 constexpr int kHuberRounds = 10;
 constexpr int kRounds = 20;
 
+// splitmix64 (Steele, Lea and Flood, 2014).
+std::uint64_t scramble(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+// A sample that is the same each time, and has no period: every n-th point might be the same layer
+// of each step.
 std::vector<Point> thin_out(std::span<const Point> points) {
-  const std::size_t stride = 1 + points.size() / (kMostPoints + 1);
+  if (points.size() <= kMostPoints) return {points.begin(), points.end()};
   std::vector<Point> kept;
-  kept.reserve(points.size() / stride + 1);
-  for (std::size_t i = 0; i < points.size(); i += stride) kept.push_back(points[i]);
+  kept.reserve(kMostPoints + kMostPoints / 8);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (scramble(i) % points.size() < kMostPoints) kept.push_back(points[i]);
+  }
   return kept;
 }
 
@@ -88,6 +100,50 @@ double mad_spread(const std::vector<double>& values) {
   distances.reserve(values.size());
   for (const double v : values) distances.push_back(std::abs(v - centre));
   return kNormalMad * median(std::move(distances));
+}
+
+LeaveOneOut::LeaveOneOut(std::vector<double> values) : values_(std::move(values)) {
+  std::sort(values_.begin(), values_.end());
+}
+
+std::size_t LeaveOneOut::place_of(double value) const {
+  return static_cast<std::size_t>(std::lower_bound(values_.begin(), values_.end(), value) -
+                                  values_.begin());
+}
+
+double LeaveOneOut::median_of_others(std::size_t left_out) const {
+  const std::size_t count = values_.size() - 1;
+  const double upper = at(count / 2, left_out);
+  return count % 2 == 1 ? upper : (upper + at(count / 2 - 1, left_out)) / 2;
+}
+
+double LeaveOneOut::median_without(double value) const {
+  return values_.size() < 2 ? 0 : median_of_others(place_of(value));
+}
+
+// The i + 1 nearest stand together: looks for the first of them.
+double LeaveOneOut::distance(std::size_t i, double centre, std::size_t left_out) const {
+  std::size_t low = 0, high = values_.size() - 1 - (i + 1);
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    const double before = centre - at(middle, left_out);
+    const double after = at(middle + i + 1, left_out) - centre;
+    if (before > after) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return std::max(std::abs(centre - at(low, left_out)), std::abs(at(low + i, left_out) - centre));
+}
+
+double LeaveOneOut::spread_without(double value) const {
+  if (values_.size() < 2) return 0;
+  const std::size_t left_out = place_of(value), count = values_.size() - 1;
+  const double centre = median_of_others(left_out);
+  const double upper = distance(count / 2, centre, left_out);
+  if (count % 2 == 1) return kNormalMad * upper;
+  return kNormalMad * (upper + distance(count / 2 - 1, centre, left_out)) / 2;
 }
 
 double Fit::predict(double log_tokens, double log_context) const {

@@ -16,6 +16,24 @@ double quantile(std::vector<double> values, double fraction);
 // (Rousseeuw and Croux, 1993).
 double mad_spread(const std::vector<double>& values);
 
+// Medians and spreads of all values but one, each in logarithmic time.
+class LeaveOneOut {
+ public:
+  explicit LeaveOneOut(std::vector<double> values);
+  // `value` is one of the values; 0 if there is no other.
+  double median_without(double value) const;
+  double spread_without(double value) const;  // mad_spread
+
+ private:
+  std::size_t place_of(double value) const;
+  double at(std::size_t i, std::size_t left_out) const { return values_[i + (i >= left_out)]; }
+  double median_of_others(std::size_t left_out) const;
+  // The distance of the i-th nearest of the others from `centre`.
+  double distance(std::size_t i, double centre, std::size_t left_out) const;
+
+  std::vector<double> values_;  // sorted
+};
+
 // One measured operator: natural logarithms, covariates as log(1 + x), -1 where unknown.
 struct Point {
   double log_tokens = -1;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "run_folder/open_chains.h"
 #include "slice/findings_json.h"
 #include "slice/run_signs.h"
 
@@ -33,14 +34,6 @@ std::string folder_name(const std::string& path) {
   const auto name =
       absolute.has_filename() ? absolute.filename() : absolute.parent_path().filename();
   return name.string();
-}
-
-Result<Chains> open_chains(const RunFolder& run) {
-  TELLER_TRY(const std::vector<std::string> files, run.require_artifact("chains"));
-  for (const std::string& file : files) {
-    if (file.ends_with(".tcol")) return Chains::open(run.file(file));
-  }
-  return Error{ErrorCode::kCorrupt, "reading chains of run " + run.path() + ": no .tcol file", ""};
 }
 
 // Whether the traced program ended otherwise than by itself or on request (SIGINT, SIGTERM).
@@ -115,17 +108,32 @@ void learn_mates(Baseline& baseline, const std::vector<HealthyRun>& healthy,
   }
 }
 
-Baseline learn(const std::vector<HealthyRun>& healthy, const std::vector<Observation>& own,
-               std::size_t own_steps, const KeyTable& keys, const SliceOptions& options) {
+void compare_presence(Baseline& baseline, const std::vector<HealthyRun>& healthy,
+                      const Chains& chains, const std::vector<Observation>& own,
+                      const KeyTable& keys) {
+  if (healthy.empty()) return;
+  TokenRanges here = no_ranges(), there = no_ranges();
+  widen(here, own, keys);
+  for (const HealthyRun& run : healthy) widen(there, run.observations, keys);
+  const TokenRanges both = overlap(here, there);
+  count_presence(baseline.run, chains, own, keys, both);
+  for (const HealthyRun& run : healthy) {
+    count_presence(baseline.healthy, run.chains, run.observations, keys, both);
+  }
+}
+
+Baseline learn(const std::vector<HealthyRun>& healthy, const Chains& chains,
+               const std::vector<Observation>& own, const KeyTable& keys,
+               const SliceOptions& options) {
   Baseline baseline;
   baseline.external = !healthy.empty();
-  baseline.models = learn_keys(lessons(healthy, own, own_steps), keys, options.min_baseline_steps);
+  baseline.models =
+      learn_keys(lessons(healthy, own, chains.step_count()), keys, options.min_baseline_steps);
   learn_mates(baseline, healthy, own, keys, options);
   for (const HealthyRun& run : healthy) {
     widen(baseline.norm, read_schedule(run.chains));
-    const auto steps = count_phase_steps(run.observations, keys);
-    for (std::size_t i = 0; i < steps.size(); ++i) baseline.phase_steps[i] += steps[i];
   }
+  compare_presence(baseline, healthy, chains, own, keys);
   return baseline;
 }
 
@@ -234,14 +242,15 @@ Result<SliceResult> slice(RunFolder& run, const SliceOptions& options) {
     TELLER_TRY(HealthyRun one, open_healthy(path, digest_of(run), keys));
     healthy.push_back(std::move(one));
   }
-  const Baseline baseline = learn(healthy, observations, chains.step_count(), keys, options);
+  const Baseline baseline = learn(healthy, chains, observations, keys, options);
   const Case c{chains, keys, observations, baseline, options};
   Findings findings;
   note_unknown_keys(c, findings);
   judge_schedule(chains, baseline.norm, options, findings);
   judge_mates(c, findings);
   judge_families(c, findings);
-  judge_run(chains, usual_failures(healthy), broke_off(run.manifest()), findings);
+  const FailureRates usual = usual_failures(healthy);
+  judge_run(chains, healthy.empty() ? nullptr : &usual, broke_off(run.manifest()), findings);
   list_instances(c, findings);
   const Json host = run.manifest().value("host", Json::object());
   const RunName name{folder_name(run.path()), text_of(host, "name")};

@@ -23,7 +23,7 @@ Row row(const Rebuilt& rebuilt, std::uint32_t at) {
 TEST(Rows, HangUnderTheScheduleAndBelongToTheirRequest) {
   RunBuilder run;
   step(run, 0,
-       R"("req":[["r1","prefill",1,30,0],["r2","decode",0,10,7]],"wait":[["r3",0]],)"
+       R"("req":[["r1","prefill",1,30,0],["r2","decode",0,10,7]],"wait":[["r3",0,"grammar"]],)"
        R"("kv":[3,64],"tokens":[40,256],"seqs":[2,8])");
   const Rebuilt rebuilt(run);
   const Chains& chains = rebuilt.chains;
@@ -35,7 +35,7 @@ TEST(Rows, HangUnderTheScheduleAndBelongToTheirRequest) {
   EXPECT_EQ(chains.nodes.flags[node], kNodeRow | kNodeSynthetic);
   EXPECT_EQ(chains.nodes.begin_ns[node], 10);
   EXPECT_EQ(chains.nodes.request[node], chains.rows.request[0]);
-  EXPECT_EQ(rebuilt.name(chains.rows.node[2]), "row:waiting");
+  EXPECT_EQ(rebuilt.name(chains.rows.node[2]), "row:waiting (grammar)");
   EXPECT_DOUBLE_EQ(chains.rows.share[0], 0.75);
   EXPECT_EQ(chains.rows.end_ns[0], 50);
   EXPECT_EQ(chains.steps.tokens[0], 40);

@@ -28,6 +28,21 @@ TEST(StepRecord, ReadsTheDocumentedExample) {
   EXPECT_EQ(record.seqs, 2);
 }
 
+TEST(StepRecord, AWaitMayHaveAReasonAndMore) {
+  StepRecord record;
+  ASSERT_EQ(parse_step_record(R"({"v":1,"engine":"e","req":[["r","decode",0,1,5,"more"]],)"
+                              R"("wait":[["a",0,"grammar",7],["b",0,7],["c",0]],)"
+                              R"("preempt":[["d",4,"x"]]})",
+                              record),
+            RecordOutcome::kGood);
+  EXPECT_EQ(record.malformed_entries, 0U);
+  ASSERT_EQ(record.rows.size(), 5U);
+  EXPECT_EQ(record.rows[1].id, "d");
+  EXPECT_EQ(record.rows[1].reason, "");
+  EXPECT_EQ(record.rows[2].reason, "grammar");
+  EXPECT_EQ(record.rows[3].reason, "");
+}
+
 TEST(StepRecord, RefusesWhatItCannotRead) {
   StepRecord record;
   EXPECT_EQ(parse_step_record("{\"v\":1,", record), RecordOutcome::kUnreadable);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "../run_folder/temp_dir.h"
@@ -39,6 +41,7 @@ class ReportTest : public ::testing::Test {
     options.defect = Defect::kSlowOp;
     return options;
   }
+  RunFolder with(const ChainsBuilder& chains, bool sliced);
   TempDir dir_;
 };
 
@@ -174,6 +177,96 @@ TEST_F(ReportTest, NonsenseInFindingsIsNoCrash) {
   }
   ASSERT_TRUE(write_file_atomic(path, "[]"));
   EXPECT_EQ(build_report(run, {}).error().code, ErrorCode::kCorrupt);
+}
+
+// Writes `chains` in place of those of a small made run.
+RunFolder ReportTest::with(const ChainsBuilder& chains, bool sliced) {
+  RunOptions small;
+  small.max_steps = 1;
+  RunFolder run = make(small, false);
+  EXPECT_TRUE(chains.write(run.file("chains.tcol")));
+  EXPECT_TRUE(run.publish({"chains", {"chains.tcol"}, "reconstruct", 0, {}, "{}"}));
+  if (sliced) {
+    EXPECT_TRUE(slice(run, {}));
+  }
+  return run;
+}
+
+// Adds `count` copies of node 1 to the only step; `nested`: each below the one before.
+void add_nodes(ChainsBuilder& chains, std::uint32_t count, bool nested) {
+  auto& n = chains.nodes;
+  const auto repeat = [count](auto& column) {
+    const auto value = column[1];
+    column.insert(column.end(), count, value);
+  };
+  const auto first = static_cast<std::uint32_t>(n.parent.size());
+  for (std::uint32_t i = 0; i < count; ++i) n.parent.push_back(nested && i > 0 ? first + i - 1 : 0);
+  const std::int64_t begin = n.begin_ns[0], end = n.end_ns[0];
+  for (std::uint32_t i = 0; i < count; ++i) {
+    n.begin_ns.push_back(nested ? begin + i : begin + i * 10);
+    n.end_ns.push_back(nested ? end + count - i : begin + i * 10 + 5);
+  }
+  repeat(n.step), repeat(n.name), repeat(n.family), repeat(n.track), repeat(n.request);
+  repeat(n.value), repeat(n.source), repeat(n.flags), repeat(n.layer);
+  chains.steps.node_count[0] += count;
+}
+
+TEST_F(ReportTest, AMillionLevelsAndAMillionSiblingsAreNoCrash) {
+  constexpr std::uint32_t kMany = 1'000'000;
+  RunOptions options;
+  options.max_steps = 1;
+  for (const bool nested : {true, false}) {
+    ChainsBuilder chains = testing::make_chains(options);
+    add_nodes(chains, kMany, nested);
+    if (nested) chains.nodes.flags.back() |= kNodeFailed;  // what is at the bottom is shown
+    const RunFolder run = with(chains, true);
+    const Json document = report(run);
+    EXPECT_LE(document["chain"]["tree"].size(), 60U);
+    const std::string text = report_text(document, {});
+    EXPECT_LT(text.size(), 50'000U);
+    EXPECT_EQ(holds(text, "levels left out"), nested) << text;
+    std::filesystem::remove_all(dir_.file("run"));
+  }
+}
+
+TEST_F(ReportTest, ExtremeTimesDoNotOverflow) {
+  RunOptions options;
+  options.max_steps = 3;
+  ChainsBuilder chains = testing::make_chains(options);
+  for (auto* column : {&chains.nodes.begin_ns, &chains.steps.begin_ns}) {
+    std::fill(column->begin(), column->end(), INT64_MIN);
+  }
+  for (auto* column : {&chains.nodes.end_ns, &chains.steps.end_ns, &chains.steps.last_ns,
+                       &chains.requests.last_ns, &chains.rows.computed}) {
+    std::fill(column->begin(), column->end(), INT64_MAX);
+  }
+  const Json document = report(with(chains, true));
+  EXPECT_FALSE(report_text(document, {}).empty());
+  EXPECT_EQ(document["run"]["duration_ns"], INT64_MAX);
+  for (const Json& line : document["chain"]["tree"]) {
+    EXPECT_GE(line["duration_ns"], 0);
+    EXPECT_GE(line["share"], 0);
+  }
+}
+
+TEST_F(ReportTest, ALevelIsShownOnce) {
+  RunOptions options;
+  options.max_steps = 1;
+  ChainsBuilder chains = testing::make_chains(options);
+  chains.logs.time_ns.push_back(chains.steps.begin_ns[0]);
+  chains.logs.text.push_back(chains.strings.intern("ERROR: no block"));
+  chains.logs.stream.push_back(chains.strings.intern("stderr"));
+  chains.logs.level.push_back(chains.strings.intern("ERROR"));
+  chains.logs.request.push_back(0);
+  chains.logs.step.push_back(0);
+  chains.logs.pid.push_back(1);
+  chains.logs.rule.push_back(1);
+  const std::string text = report_text(report(with(chains, false)), {});
+  const std::size_t at = text.find("ERROR");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_EQ(text.find("ERROR", at + 1), std::string::npos) << text;
+  EXPECT_TRUE(holds(text, "1 step, "));
+  EXPECT_FALSE(holds(text, "1 steps"));
 }
 
 }  // namespace

@@ -17,6 +17,30 @@ TEST(Robust, MedianAndSpread) {
   EXPECT_EQ(quantile({5, 1, 3}, 1.0), 5);
 }
 
+TEST(Robust, LeaveOneOutEqualsTheLongWay) {
+  std::mt19937 random(7);
+  for (std::size_t count = 1; count < 40; ++count) {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < count; ++i) values.push_back(static_cast<double>(random() % 25));
+    const LeaveOneOut without(values);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::vector<double> others = values;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+      EXPECT_NEAR(without.median_without(values[i]), median(others), 1e-12);
+      EXPECT_NEAR(without.spread_without(values[i]), mad_spread(others), 1e-12);
+    }
+  }
+}
+
+// GIVEN so many points that a sample is taken, and every third of them slow, as the third layer of
+// a model might be
+// THEN the sample has no more than its share of slow ones.
+TEST(Robust, ASampleHasNoPeriod) {
+  std::vector<Point> points;
+  for (int i = 0; i < 60000; ++i) points.push_back({-1, -1, i % 3 == 0 ? 9.0 : 7.0});
+  EXPECT_NEAR(fit_log_time(points).predict(-1, -1), 7, 0.01);
+}
+
 // GIVEN points on a line with noise, a fifth of them four times too slow
 // THEN the fit finds the line.
 TEST(Robust, FitIgnoresAMinority) {

@@ -31,6 +31,18 @@ class SliceTest : public ::testing::Test {
     options.seed = seed;
     return make("healthy-" + std::to_string(seed), options);
   }
+  std::string make_of(const std::string& name, const ChainsBuilder& chains) {
+    RunOptions small;
+    small.max_steps = 1;
+    const std::string path = make(name, small);
+    auto run = RunFolder::open(path);
+    EXPECT_TRUE(chains.write(run->file("chains.tcol")));
+    EXPECT_TRUE(run->publish({"chains", {"chains.tcol"}, "reconstruct", 0, {}, "{}"}));
+    EXPECT_TRUE(run->save());
+    return path;
+  }
+  std::string make_renamed(const RunOptions& options, const char* family, const char* name);
+  std::string make_failed(std::int64_t before_end_ns, std::int64_t code);
   Json judge(const std::string& path, const std::vector<std::string>& baselines) {
     auto run = RunFolder::open(path);
     EXPECT_TRUE(run);
@@ -131,6 +143,80 @@ TEST_F(SliceTest, SlowFamilyNeedsABaseline) {
   EXPECT_EQ(compared["operators"][0]["family"], "mlp");
   EXPECT_TRUE(compared["operators"][0]["suspicious"]) << compared["operators"].dump(1);
   EXPECT_TRUE(compared["requests"].empty());
+}
+
+// A run in which `family` is called `name`.
+std::string SliceTest::make_renamed(const RunOptions& options, const char* family,
+                                    const char* name) {
+  ChainsBuilder chains = testing::make_chains(options);
+  const std::uint32_t from = chains.strings.intern(family), to = chains.strings.intern(name);
+  for (std::uint32_t& id : chains.nodes.family) id = id == from ? to : id;
+  return make_of(name, chains);
+}
+
+TEST_F(SliceTest, AnotherKernelOfTheSameTimeIsANote) {
+  const Json findings = judge(make_renamed({}, "mlp", "mlp 64x128"), {healthy()});
+  EXPECT_FALSE(findings["verdict"]["suspicious"]) << findings["operators"].dump(1);
+  EXPECT_NE(findings["notes"].dump().find("kernel choice differs"), std::string::npos);
+}
+
+TEST_F(SliceTest, ASlowerKernelIsAFinding) {
+  RunOptions options;
+  options.defect = Defect::kSlowFamily;
+  const Json findings = judge(make_renamed(options, "mlp", "mlp 64x128"), {healthy()});
+  EXPECT_TRUE(findings["verdict"]["suspicious"]);
+  ASSERT_FALSE(findings["operators"].empty());
+  EXPECT_EQ(findings["operators"][0]["kind"], "extra");
+}
+
+TEST_F(SliceTest, FamiliesOfAnotherLoadAreNotCompared) {
+  RunOptions options;
+  ChainsBuilder chains = testing::make_chains(options);
+  for (std::int64_t& tokens : chains.steps.tokens) tokens += 10000;
+  const std::uint32_t from = chains.strings.intern("mlp"), to = chains.strings.intern("mlp large");
+  for (std::uint32_t& id : chains.nodes.family) id = id == from ? to : id;
+  const Json findings = judge(make_of("run", chains), {healthy()});
+  for (const Json& op : findings["operators"]) EXPECT_EQ(op["kind"], "slower");
+}
+
+// A failed call outside any step, `before_end_ns` before the run's end.
+std::string SliceTest::make_failed(std::int64_t before_end_ns, std::int64_t code) {
+  ChainsBuilder chains = testing::make_chains({});
+  auto& n = chains.nodes;
+  const std::int64_t end = n.end_ns.back();
+  n.parent.push_back(kNoIndex), n.step.push_back(kNoIndex);
+  n.name.push_back(chains.strings.intern("cudaX")), n.family.push_back(n.name.back());
+  n.track.push_back(0), n.request.push_back(kNoIndex), n.begin_ns.push_back(end - before_end_ns);
+  n.end_ns.push_back(end - before_end_ns), n.value.push_back(code), n.source.push_back(0);
+  n.flags.push_back(kNodeFailed), n.layer.push_back(static_cast<std::uint8_t>(Layer::kRuntime));
+  return make_of("failed" + std::to_string(before_end_ns) + "-" + std::to_string(code), chains);
+}
+
+TEST_F(SliceTest, AProbeThatFailedIsANoteWithoutABaseline) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::string probe = make_failed(2 * kSecond, 1);
+  EXPECT_FALSE(judge(probe, {})["verdict"]["suspicious"]);
+  EXPECT_TRUE(judge(make_failed(kSecond / 2, 1), {})["verdict"]["suspicious"]);
+  EXPECT_TRUE(judge(make_failed(2 * kSecond, 700), {})["verdict"]["suspicious"]);
+  EXPECT_TRUE(judge(probe, {healthy()})["verdict"]["suspicious"]);
+}
+
+// GIVEN an engine that had nothing to do when the capture ended
+// THEN its open step is no hang, unless the step had work.
+TEST_F(SliceTest, WaitingForWorkIsNoHang) {
+  RunOptions options;
+  options.max_steps = 60;
+  options.ends_open = true;
+  for (const char* open : {"queue.get", "attention"}) {
+    ChainsBuilder chains = testing::make_chains(options);
+    chains.steps.row_count.back() = 0;
+    for (std::size_t i = 0; i < chains.nodes.flags.size(); ++i) {
+      if ((chains.nodes.flags[i] & kNodeOpen) == 0 || chains.nodes.layer[i] == 0) continue;
+      chains.nodes.name[i] = chains.nodes.family[i] = chains.strings.intern(open);
+    }
+    const Json findings = judge(make_of(open, chains), {});
+    EXPECT_EQ(findings["verdict"]["suspicious"], std::string(open) == "attention");
+  }
 }
 
 TEST_F(SliceTest, PaceOfTheMachineIsNoted) {
