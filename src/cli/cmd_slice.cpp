@@ -45,7 +45,11 @@ void print_reason(const Json& reason) {
 
 void print_summary(const Json& findings) {
   const bool suspicious = findings["verdict"]["suspicious"];
-  std::printf("%s\n", suspicious ? "Something stands out:" : "Nothing stands out.");
+  const bool judged = findings["verdict"]["judged"];
+  std::puts(suspicious ? "Something stands out:"
+            : judged
+                ? "Nothing stands out."
+                : "Nothing could be judged: no schedule, and no expected value for any operator.");
   for (const Json& request : findings["requests"]) {
     std::printf("  request %s (score %.1f)\n", printable(request["id"]).c_str(),
                 request["score"].get<double>());
@@ -55,10 +59,13 @@ void print_summary(const Json& findings) {
   for (const Json& reason : findings["run"]) print_reason(reason);
   for (const Json& op : findings["operators"]) {
     if (!op["suspicious"]) continue;
-    std::printf("  operator %s %s (%s steps): %s, x%.1f of the baseline\n",
-                printable(op["layer"]).c_str(), printable(op["family"]).c_str(),
-                printable(op["phase"]).c_str(), printable(op["kind"]).c_str(),
-                op["effect"]["ratio"].get<double>());
+    std::printf("  operator %s %s (phase: %s): %s", printable(op["layer"]).c_str(),
+                printable(op["family"]).c_str(), printable(op["phase"]).c_str(),
+                printable(op["kind"]).c_str());
+    if (op["kind"] == "slower") {
+      std::printf(", x%.1f of the baseline", op["effect"]["ratio"].get<double>());
+    }
+    std::putchar('\n');
   }
   for (const Json& note : findings["notes"]) std::printf("  note: %s\n", printable(note).c_str());
   std::printf("  %s\n", printable(findings["verdict"]["note"]).c_str());

@@ -208,17 +208,24 @@ Result<ChainChoice> choose_step(const Source& source) {
   return choice;
 }
 
-// The root with the most nodes of what lies outside any step; kNoIndex if all lies in steps.
-std::uint32_t largest_outside(const Chains& chains) {
+struct Outside {
+  std::uint32_t root = kNoIndex;  // kNoIndex if all lies in steps
+  std::size_t others = 0;         // processes whose nodes outside any step are in other trees
+};
+
+// The root with the most nodes of what lies outside any step.
+Outside largest_outside(const Chains& chains) {
   std::uint32_t found = kNoIndex, size = 0, root = kNoIndex, begin = 0;
+  std::size_t trees = 0;
   const auto count = static_cast<std::uint32_t>(chains.node_count());
   for (std::uint32_t node = 0; node <= count; ++node) {
     if (node < count && chains.nodes.parent[node] != kNoIndex) continue;
+    if (root != kNoIndex && node - begin > 1) ++trees;
     if (root != kNoIndex && node - begin > size) found = root, size = node - begin;
     root = node < count && chains.nodes.step[node] == kNoIndex ? node : kNoIndex;
     begin = node;
   }
-  return found;
+  return {found, trees > 1 ? trees - 1 : 0};
 }
 
 }  // namespace
@@ -229,11 +236,15 @@ Result<ChainChoice> choose_chain(const Source& source) {
   if (choice.step != kNoIndex) choice.root = chains.steps.root[choice.step];
   const bool asked = source.options.step || source.options.request;
   if (asked || (choice.step != kNoIndex && chains.steps.node_count[choice.step] > 1)) return choice;
-  const std::uint32_t outside = largest_outside(chains);
-  if (outside == kNoIndex) return choice;
-  const std::string why =
-      choice.step == kNoIndex ? "no step was found" : "the steps hold no operators";
-  return ChainChoice{kNoIndex, outside, kNoIndex, why + ": what lies outside any step"};
+  const Outside outside = largest_outside(chains);
+  if (outside.root == kNoIndex) return choice;
+  std::string why = choice.step == kNoIndex ? "no step was found" : "the steps hold no operators";
+  why += ": what lies outside any step";
+  if (outside.others > 0) {
+    why += ", in the process with the most of it (" + std::to_string(outside.others) +
+           " more: teller dump RUN chains.nodes)";
+  }
+  return ChainChoice{kNoIndex, outside.root, kNoIndex, why};
 }
 
 }  // namespace teller::report_detail

@@ -190,16 +190,18 @@ std::string header_text(const Json& document, const TextStyle& style) {
 std::string stands_out_text(const Json& document, const TextStyle& style) {
   if (document["findings"] != "current") {
     const bool stale = document["findings"] == "stale";
-    return width_wrap(
-        style,
-        std::string(stale ? "The findings are older than the chains" : "Nobody has looked yet") +
-            ": run teller slice RUN [--baseline HEALTHY], then this again.",
-        "");
+    return width_wrap(style,
+                      std::string(stale ? "The findings are older than the chains"
+                                        : "What stands out has not been looked for yet") +
+                          ": run teller slice RUN [--baseline HEALTHY], then this again.",
+                      "");
   }
   const Json& stands_out = document["stands_out"];
   const bool suspicious = member(stands_out["verdict"], "suspicious") == true;
+  const bool judged = member(stands_out["verdict"], "judged") != false;
   std::string text = suspicious ? paint(style, Ink::kBold, "What stands out") + "\n"
-                                : paint(style, Ink::kGreen, "Nothing stands out") + "\n";
+                     : judged   ? paint(style, Ink::kGreen, "Nothing stands out") + "\n"
+                                : paint(style, Ink::kYellow, "Nothing could be judged") + "\n";
   text += suspects_text(document, style);
   text += width_wrap(style, looked_at(document), "   ");
   for (const Json& note : stands_out["notes"]) text += width_wrap(style, shown(note), "   note: ");

@@ -191,7 +191,14 @@ std::string chain_text(const Json& document, const TextStyle& style) {
     facts += ", device busy " + time_or_dash(chain["device_busy_ns"]);
   facts += "; " + shown(chain["why"]);
   text += wrap(facts, width_of(style), "  ");
-  for (const Json& line : chain["tree"]) text += tree_line(line, style);
+  const Json& stands_out = document["stands_out"];
+  const bool marks =
+      stands_out.is_object() && member(member(stands_out, "verdict"), "suspicious") == true;
+  for (Json line : chain["tree"]) {
+    // In a run in which nothing stands out, a slow instance is no news.
+    if (!marks) line["deviating"] = std::size_t{0};
+    text += tree_line(line, style);
+  }
   if (chain["lines_left_out"] > 0) {
     text += "   … " + shown(chain["lines_left_out"]) + " smaller lines left out: --lines N\n";
   }
@@ -201,7 +208,8 @@ std::string chain_text(const Json& document, const TextStyle& style) {
   }
   return text + wrap("lowest layer there is: " + shown(chain["lowest_layer"]) +
                          "; ×N stands for N siblings of one family, their times added; %: of the "
-                         "step's host time, which device work may outlast; ▲ deviates",
+                         "step's host time, which device work may outlast" +
+                         (marks ? "; ▲ holds an instance that took longer than expected" : ""),
                      width_of(style), "   ");
 }
 
@@ -213,12 +221,14 @@ std::string deviations_text(const Json& document, const TextStyle& style) {
     Table table({"operator", "phase", "what", "ratio", "vs. all", "z", "steps", "of time"});
     for (const Json& op : first_of(operators, 15)) {
       const Json effect = member(op, "effect");
+      const bool slower = member(op, "kind") == "slower";
       table.add({(member(op, "suspicious") == true ? "▲ " : "  ") + shown(member(op, "layer")) +
                      " " + shown(member(op, "family")),
                  shown(member(op, "phase")), shown(member(op, "kind")),
-                 "x" + number(member(effect, "ratio")),
-                 "x" + number(member(effect, "relative_ratio")), number(member(op, "z")),
-                 shown(member(op, "steps")), percent(member(effect, "step_share"))});
+                 slower ? "x" + number(member(effect, "ratio")) : "–",
+                 slower ? "x" + number(member(effect, "relative_ratio")) : "–",
+                 slower ? number(member(op, "z")) : "–", shown(member(op, "steps")),
+                 percent(member(effect, "step_share"))});
     }
     text += title(style, "Operators that differ from the baseline") + table.text(style);
   }

@@ -144,11 +144,18 @@ bool is_suspicious(const Findings& findings) {
                      [](const OperatorFinding& finding) { return finding.suspicious; });
 }
 
+bool anything_judged(const Case& c) {
+  if (c.chains.row_count() > 0) return true;
+  return std::any_of(c.observations.begin(), c.observations.end(),
+                     [&](const Observation& o) { return c.baseline.models[o.key].self.known(); });
+}
+
 Json findings_json(const Case& c, const RunName& run, Findings findings) {
   rank(findings);
   const Context context{c, run, LogIndex(c.chains)};
   Json json;
   json["verdict"] = {{"suspicious", is_suspicious(findings)},
+                     {"judged", anything_judged(c)},
                      {"fault_type", nullptr},
                      {"note", "no fault type: teller has no trained model here yet"}};
   json["requests"] = Json::array();

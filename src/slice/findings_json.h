@@ -7,6 +7,10 @@
 
 namespace teller::slice_detail {
 
+// Whether the run held anything that can be judged: rows of a scheduler, or operators with an
+// expected value. If not, that nothing stands out says nothing.
+bool anything_judged(const Case& c);
+
 // Everything but "options" and "baseline", which the caller knows. Sorts what is ranked.
 Json findings_json(const Case& c, const RunName& run, Findings findings);
 

@@ -332,7 +332,9 @@ void judge_families(const Case& c, Findings& findings) {
   }
   const Shifts shifts = family_shifts(c);
   if (shifts.families.empty()) {
-    findings.notes.push_back("the baseline shares no operator family with the run");
+    findings.notes.push_back("no operator kind was seen in at least " +
+                             std::to_string(c.options.min_baseline_steps) +
+                             " steps of both the run and the baseline: families were not compared");
   }
   std::vector<double> relative;
   for (const FamilyShift& shift : shifts.families) relative.push_back(shift.relative);
