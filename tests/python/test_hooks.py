@@ -111,6 +111,12 @@ def run(project: Path, code: str, *options: object, **popen: object) -> tuple:
     return traced, plain
 
 
+def dropped(project: Path) -> int:
+    """Events that found their ring full, by META's counts."""
+    sources = events(project / "run", "source")
+    return sum(source["meta"].get("counts", {}).get("dropped", 0) for source in sources)
+
+
 def hook_counts(project: Path) -> dict:
     """What the hooks said last."""
     return sources(project / "run")[0]["hooks"]
@@ -313,8 +319,10 @@ print(m.plain(100), m.rich(100), len(list(m.items(60))), m.held(m.Holder()))
 """)
     counts = hook_counts(project)
     assert counts["own_errors"] > 0 and counts["installed"] == 4
-    assert len(events(project / "run", "start")) == len(events(project / "run", "stop"))
-    assert events(project / "run", "push")[-1]["name"] == "engine_under_test.py: held"
+    # A burst like this may fill the ring on a busy machine; what is dropped is counted, and nothing else may be missing.
+    missing = len(events(project / "run", "start")) - len(events(project / "run", "stop"))
+    assert 0 <= missing <= dropped(project)
+    assert dropped(project) > 0 or events(project / "run", "push")[-1]["name"] == "engine_under_test.py: held"
 
 
 def test_a_failed_push_is_a_call_without_a_range(project: Path) -> None:

@@ -210,6 +210,10 @@ TEST_F(SliceTest, WaitingForWorkIsNoHang) {
   for (const char* open : {"queue.get", "attention"}) {
     ChainsBuilder chains = testing::make_chains(options);
     chains.steps.row_count.back() = 0;
+    const std::size_t rows = chains.steps.first_row.back();
+    visit_columns(chains, [rows](const char* table, const char*, auto& column) {
+      if (std::string_view(table) == "rows") column.resize(rows);
+    });
     for (std::size_t i = 0; i < chains.nodes.flags.size(); ++i) {
       if ((chains.nodes.flags[i] & kNodeOpen) == 0 || chains.nodes.layer[i] == 0) continue;
       chains.nodes.name[i] = chains.nodes.family[i] = chains.strings.intern(open);
