@@ -28,8 +28,18 @@ find_path(CUPTI_INCLUDE_DIR cupti.h HINTS ${TELLER_CUDA_HINTS})
 find_path(CUPTI_CUDA_INCLUDE_DIR cuda.h HINTS ${CUPTI_INCLUDE_DIR} ${TELLER_CUDA_HINTS})
 mark_as_advanced(CUPTI_INCLUDE_DIR CUPTI_CUDA_INCLUDE_DIR)
 
+# Whether they are complete only a compiler can tell: wheels of CUPTI and of the runtime may lack crt/host_defines.h.
+include(CheckCXXSourceCompiles)
+if(CUPTI_INCLUDE_DIR AND CUPTI_CUDA_INCLUDE_DIR)
+  set(CMAKE_REQUIRED_INCLUDES ${CUPTI_INCLUDE_DIR} ${CUPTI_CUDA_INCLUDE_DIR})
+  check_cxx_source_compiles("#include <cstddef>
+#include <cupti.h>
+int main() { return CUPTI_SUCCESS; }" CUPTI_COMPILES)
+  unset(CMAKE_REQUIRED_INCLUDES)
+endif()
+
 include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(CUPTI REQUIRED_VARS CUPTI_INCLUDE_DIR CUPTI_CUDA_INCLUDE_DIR)
+find_package_handle_standard_args(CUPTI REQUIRED_VARS CUPTI_INCLUDE_DIR CUPTI_CUDA_INCLUDE_DIR CUPTI_COMPILES)
 
 if(CUPTI_FOUND AND TELLER_CUPTI AND NOT TARGET teller::cupti_headers)
   add_library(teller::cupti_headers INTERFACE IMPORTED GLOBAL)
