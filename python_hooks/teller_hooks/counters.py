@@ -59,9 +59,9 @@ def send() -> None:
     """Sends the counts, if they have changed. Never raises."""
     global unended, _sent
     try:
-        late, unended = unended, ()
-        for token in late:
-            bridge.end(token)
+        while unended:  # one by one: near the recursion limit this call fails too, and tries again later
+            bridge.end(unended[-1])
+            unended = unended[:-1]
         text = _json(snapshot())
         # A forked child that did nothing of its own has nothing to say: its first event would cost it a memory file.
         if text != _sent:

@@ -322,19 +322,17 @@ def test_the_program_outlives_the_recorder(tmp_path: Path) -> None:
 
 def test_a_stream_that_the_program_closes_is_closed_for_its_reader(tmp_path: Path) -> None:
     command = [teller_binary(), "trace", "-q", "-o", tmp_path / "run", "--", "/bin/sh", "-c", "echo a; exec >&-; sleep 2"]
-    begin = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE) as launcher:
-        assert launcher.stdout.read() == b"a\n" and time.monotonic() - begin < 1.5
+        assert launcher.stdout.read() == b"a\n" and launcher.poll() is None
         assert launcher.wait(timeout=10) == 0
 
 
 @needs_target
 def test_the_exit_status_does_not_wait_for_a_grandchild(tmp_path: Path) -> None:
     run, output, errors = tmp_path / "run", tmp_path / "out", tmp_path / "err"
-    begin = time.monotonic()
     with open(output, "wb") as out, open(errors, "wb") as err:
         done = trace(run, TARGET, "leave", 2, stdout=out, stderr=err, capture_output=False)
-    assert done.returncode == 0 and time.monotonic() - begin < 1.5
+    assert done.returncode == 0 and output.read_bytes() == b""  # the grandchild has yet to speak
     assert b"recording goes on in the background" in errors.read_bytes()
     assert manifest(run)["state"] == "recording"
     deadline = time.monotonic() + 10
