@@ -38,7 +38,11 @@ struct Maker {
 constexpr Maker kMakers[] = {{"events", "teller trace -- COMMAND… or teller import FILE… -o RUN"},
                              {"logs", "teller trace -- COMMAND… or teller import --log FILE"},
                              {"chains", "teller reconstruct RUN"},
-                             {"findings", "teller slice RUN"}};
+                             {"findings", "teller slice RUN"},
+                             {"slices", "teller slice RUN"},
+                             {"tokens", "teller encode RUN --vocab FILE"},
+                             {"diagnosis", "teller diagnose RUN"},
+                             {"labels", "teller simulate, or write it (docs/labels.md)"}};
 
 std::string maker_of(std::string_view artifact) {
   for (const Maker& maker : kMakers) {
