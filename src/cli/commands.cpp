@@ -6,6 +6,7 @@ void add_all(CLI::App& app, Context& context) {
   add_trace(app, context);
   add_import(app, context);
   add_reconstruct(app, context);
+  add_simulate(app, context);
   add_slice(app, context);
   add_report(app, context);
   add_stats(app, context);
