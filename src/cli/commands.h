@@ -22,6 +22,8 @@ void add_trace(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
 void add_reconstruct(CLI::App& app, Context& context);
 void add_slice(CLI::App& app, Context& context);
+void add_tpe_train(CLI::App& app, Context& context);
+void add_encode(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_stats(CLI::App& app, Context& context);
 void add_dump(CLI::App& app, Context& context);
