@@ -23,6 +23,8 @@ void add_import(CLI::App& app, Context& context);
 void add_reconstruct(CLI::App& app, Context& context);
 void add_simulate(CLI::App& app, Context& context);
 void add_slice(CLI::App& app, Context& context);
+void add_tpe_train(CLI::App& app, Context& context);
+void add_encode(CLI::App& app, Context& context);
 void add_train(CLI::App& app, Context& context);
 void add_diagnose(CLI::App& app, Context& context);
 void add_eval(CLI::App& app, Context& context);
