@@ -29,6 +29,7 @@ struct Options {
   SliceOptions slice;
   bool json = false;
   bool fail_on_findings = false;
+  double tau0_us = slice_detail::RelevanceWeights{}.tau_ns / 1000;
 };
 
 using Json = nlohmann::ordered_json;
@@ -71,6 +72,14 @@ void print_summary(const Json& findings) {
   std::printf("  %s\n", printable(findings["verdict"]["note"]).c_str());
 }
 
+void print_slices(const SliceResult& result) {
+  std::printf("  slices: %zu units (%zu with a suspicious node), %zu of %zu nodes kept\n",
+              result.units, result.suspicious_units, result.kept_nodes, result.whole_nodes);
+  if (result.over_limit > 0) {
+    std::printf("  %zu nodes were left out by --max-nodes\n", result.over_limit);
+  }
+}
+
 void add_thresholds(CLI::App& command, SliceOptions& options) {
   const auto add = [&](const char* name, auto& value, const char* text) {
     command.add_option(name, value, text)->capture_default_str()->group("Thresholds");
@@ -86,6 +95,24 @@ void add_thresholds(CLI::App& command, SliceOptions& options) {
   add("--min-preemptions", options.min_preemptions, "preemptions of a request");
   add("--min-baseline-steps", options.min_baseline_steps, "steps that an expected value needs");
   add("--max-instances", options.max_instances, "deviating instances to keep");
+}
+
+void add_cutting(CLI::App& command, Options& options) {
+  const auto add = [&](const char* name, auto& value, const char* text) {
+    command.add_option(name, value, text)->capture_default_str()->group("Slices");
+  };
+  SliceOptions& slice = options.slice;
+  add("--suspicion-z", slice.suspicion_z, "an instance is suspicious from this deviation on");
+  add("--alpha", slice.weights.alpha, "relevance of a suspicious node");
+  add("--beta", slice.weights.beta, "of its parent and children");
+  add("--gamma", slice.weights.gamma, "of what lies close to it in time");
+  add("--eta", slice.weights.eta, "of what communication ties to it");
+  add("--tau0", options.tau0_us, "microseconds in which closeness in time fades to 1/e");
+  add("--kappa", slice.weights.kappa, "nodes stay from this relevance on");
+  add("--ancestors", slice.weights.ancestors, "levels of ancestors that stay");
+  add("--skeleton-levels", slice.skeleton_levels,
+      "levels below STEP that a step without suspicion keeps");
+  add("--max-nodes", slice.max_nodes, "nodes of one slice at most");
 }
 
 }  // namespace
@@ -104,15 +131,18 @@ void add_slice(CLI::App& app, Context& context) {
   command->add_flag("--fail-on-findings", options->fail_on_findings,
                     "exit with 10 if something stands out");
   add_thresholds(*command, options->slice);
+  add_cutting(*command, *options);
   command->footer(kFooter);
   command->callback([&context, options] {
     context.run = [options]() -> Result<int> {
       TELLER_TRY(RunFolder run, RunFolder::open(options->run));
+      options->slice.weights.tau_ns = options->tau0_us * 1000;
       TELLER_TRY(const SliceResult result, slice(run, options->slice));
       if (options->json) {
         std::puts(result.findings->dump(1, ' ', true, Json::error_handler_t::replace).c_str());
       } else {
         print_summary(*result.findings);
+        print_slices(result);
       }
       return result.suspicious && options->fail_on_findings ? kExitFindings : 0;
     };

@@ -10,6 +10,8 @@
 #include "slice/presence.h"
 #include "slice/robust.h"
 #include "slice/schedule_signs.h"
+#include "slice/side_values.h"
+#include "slice/step_kinds.h"
 
 namespace teller::slice_detail {
 
@@ -32,6 +34,8 @@ struct Baseline {
   ScheduleNorm norm;             // known only where external
   std::vector<MatesNorm> mates;  // by key id; all 0 where not external
   FirstEffect first_effect;      // by key id
+  std::vector<SideModel> sides;  // by key id
+  KindPresence kinds;            // empty if not external
 
   std::vector<Fit> duration_fits() const;
   std::vector<Fit> self_fits() const;

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "run_folder/open_chains.h"
+#include "slice/cut.h"
 #include "slice/findings_json.h"
 #include "slice/run_signs.h"
 
@@ -16,6 +17,7 @@ namespace slice_detail {
 namespace {
 
 constexpr const char* kFindingsFile = "findings.json";
+constexpr const char* kSlicesFile = "slices.tcol";
 
 std::string digest_of(const RunFolder& run) {
   const Json artifacts = run.manifest().value("artifacts", Json::object());
@@ -52,6 +54,7 @@ struct HealthyRun {
   std::string digest;
   Chains chains;
   std::vector<Observation> observations;
+  std::vector<SideValue> sides;
 };
 
 Result<HealthyRun> open_healthy(const std::string& path, const std::string& own_digest,
@@ -71,8 +74,9 @@ Result<HealthyRun> open_healthy(const std::string& path, const std::string& own_
     return Error{ErrorCode::kUsage, "baseline " + path + ": it is the run itself, or a copy of it",
                  "give another run of the same deployment that was healthy"};
   }
-  HealthyRun run{folder_name(path), digest, std::move(*chains), {}};
+  HealthyRun run{folder_name(path), digest, std::move(*chains), {}, {}};
   run.observations = observe(run.chains, keys);
+  run.sides = side_values(run.chains, run.observations);
   return run;
 }
 
@@ -122,6 +126,23 @@ void compare_presence(Baseline& baseline, const std::vector<HealthyRun>& healthy
   }
 }
 
+// What only slices need.
+void learn_slices(Baseline& baseline, const std::vector<HealthyRun>& healthy, const Chains& chains,
+                  const std::vector<Observation>& own, const KeyTable& keys,
+                  const SliceOptions& options) {
+  std::vector<SideLesson> sides;
+  for (const HealthyRun& run : healthy) sides.push_back({&run.observations, &run.sides});
+  std::vector<SideValue> own_sides;
+  if (healthy.empty()) {
+    own_sides = side_values(chains, own);
+    sides.push_back({&own, &own_sides});
+  }
+  baseline.sides = learn_sides(sides, keys.size(), options.min_baseline_steps);
+  for (const HealthyRun& run : healthy) {
+    count_kinds(baseline.kinds, run.chains, run.observations, keys);
+  }
+}
+
 Baseline learn(const std::vector<HealthyRun>& healthy, const Chains& chains,
                const std::vector<Observation>& own, const KeyTable& keys,
                const SliceOptions& options) {
@@ -134,6 +155,7 @@ Baseline learn(const std::vector<HealthyRun>& healthy, const Chains& chains,
     widen(baseline.norm, read_schedule(run.chains));
   }
   compare_presence(baseline, healthy, chains, own, keys);
+  learn_slices(baseline, healthy, chains, own, keys, options);
   return baseline;
 }
 
@@ -213,8 +235,67 @@ Status publish(RunFolder& run, const Json& findings, std::size_t records) {
   info.records = records;
   info.from = {"chains"};
   info.options_json = options.dump(-1, ' ', true, Json::error_handler_t::replace);
-  TELLER_CHECK_OK(run.publish(info));
-  return run.save();
+  return run.publish(info);
+}
+
+Json slice_options_json(const SliceOptions& options) {
+  return {{"suspicion_z", options.suspicion_z},
+          {"alpha", options.weights.alpha},
+          {"beta", options.weights.beta},
+          {"gamma", options.weights.gamma},
+          {"eta", options.weights.eta},
+          {"tau0_us", options.weights.tau_ns / 1000},
+          {"kappa", options.weights.kappa},
+          {"ancestors", options.weights.ancestors},
+          {"skeleton_levels", options.skeleton_levels},
+          {"max_nodes", options.max_nodes},
+          {"min_baseline_steps", options.min_baseline_steps}};
+}
+
+Status publish_slices(RunFolder& run, const SlicesBuilder& slices, const SliceOptions& options,
+                      const Json& baseline) {
+  TELLER_CHECK_OK(slices.write(run.file(kSlicesFile)));
+  Json stored = slice_options_json(options);
+  stored["baseline"] = baseline;
+  ArtifactInfo info;
+  info.name = "slices";
+  info.files = {kSlicesFile};
+  info.made_by = "slice";
+  info.records = slices.nodes.node.size();
+  info.from = {"chains"};
+  info.options_json = stored.dump(-1, ' ', true, Json::error_handler_t::replace);
+  return run.publish(info);
+}
+
+// Cuts and publishes the slices.
+Result<SliceResult> cut(RunFolder& run, const Case& c, const Json& baseline) {
+  CutCounts counts;
+  const SlicesBuilder slices = cut_slices(c, counts);
+  TELLER_CHECK_OK(publish_slices(run, slices, c.options, baseline));
+  SliceResult result;
+  result.units = slices.units.view.size();
+  result.horizontal_units =
+      static_cast<std::size_t>(std::count(slices.units.view.begin(), slices.units.view.end(),
+                                          static_cast<std::uint8_t>(View::kHorizontal)));
+  result.suspicious_units = counts.suspicious_units;
+  result.whole_nodes = counts.whole_nodes;
+  result.kept_nodes = counts.kept_nodes;
+  result.over_limit = counts.over_limit;
+  return result;
+}
+
+Status check_weights(const SliceOptions& o) {
+  const RelevanceWeights& w = o.weights;
+  for (const double value : {w.alpha, w.beta, w.gamma, w.eta, w.kappa}) {
+    if (!(value >= 0 && value <= 1e6)) {
+      return Error{ErrorCode::kUsage, "slice: a weight must lie between 0 and 1000000", ""};
+    }
+  }
+  if (!(w.tau_ns > 0 && w.tau_ns <= 1e18) || !(o.suspicion_z > 0) || o.max_nodes == 0) {
+    return Error{ErrorCode::kUsage,
+                 "slice: --tau0, --suspicion-z and --max-nodes must be larger than 0", ""};
+  }
+  return {};
 }
 
 Status check_options(const SliceOptions& o) {
@@ -234,6 +315,7 @@ Status check_options(const SliceOptions& o) {
 Result<SliceResult> slice(RunFolder& run, const SliceOptions& options) {
   using namespace slice_detail;  // NOLINT: this file's own parts
   TELLER_CHECK_OK(check_options(options));
+  TELLER_CHECK_OK(check_weights(options));
   TELLER_TRY(const Chains chains, open_chains(run));
   KeyTable keys;
   const std::vector<Observation> observations = observe(chains, keys);
@@ -263,7 +345,11 @@ Result<SliceResult> slice(RunFolder& run, const SliceOptions& options) {
   json.update(findings_json(c, name, findings));
   TELLER_CHECK_OK(publish(
       run, json, findings.requests.size() + findings.operators.size() + findings.run.size()));
-  return SliceResult{is_suspicious(findings), std::make_shared<const Json>(std::move(json))};
+  TELLER_TRY(SliceResult result, cut(run, c, json["baseline"]));
+  TELLER_CHECK_OK(run.save());
+  result.suspicious = is_suspicious(findings);
+  result.findings = std::make_shared<const Json>(std::move(json));
+  return result;
 }
 
 }  // namespace teller
