@@ -20,6 +20,7 @@ constexpr const char* kFooter =
     "  teller slice RUN --baseline HEALTHY         compare with a healthy run of the same "
     "deployment\n"
     "  teller slice RUN --baseline A --baseline B  with several: what is usual is known better\n"
+    "  teller slice HEALTHY --save-baseline FILE   keep what is usual; then slice RUN --baseline FILE\n"
     "  teller slice RUN                            requests with their batch-mates only\n"
     "  teller slice RUN --baseline HEALTHY --fail-on-findings --json\n"
     "  teller report RUN                           then look at it\n";
@@ -123,10 +124,20 @@ void add_slice(CLI::App& app, Context& context) {
   command->add_option("RUN", options->run, "run folder, reconstructed")->required();
   command
       ->add_option("--baseline", options->slice.baselines,
-                   "a healthy run of the same deployment, reconstructed; may be repeated")
+                   "a healthy run of the same deployment, reconstructed (may be repeated), or one "
+                   "baseline file")
       ->type_name("RUN")
       ->expected(1)
       ->take_all();
+  command
+      ->add_option("--save-baseline", options->slice.save_baseline,
+                   "write what was learnt from the --baseline runs, or from the run itself where "
+                   "there are none, to this file")
+      ->type_name("FILE");
+  command
+      ->add_option("--baseline-name", options->slice.baseline_name,
+                   "name of the entry in that file [the first healthy run's name]")
+      ->type_name("NAME");
   command->add_flag("--json", options->json, "print the findings as one JSON document");
   command->add_flag("--fail-on-findings", options->fail_on_findings,
                     "exit with 10 if something stands out");
