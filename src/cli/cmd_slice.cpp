@@ -20,6 +20,7 @@ constexpr const char* kFooter =
     "  teller slice RUN --baseline HEALTHY         compare with a healthy run of the same "
     "deployment\n"
     "  teller slice RUN --baseline A --baseline B  with several: what is usual is known better\n"
+    "  teller slice HEALTHY --save-baseline FILE   keep what is usual; then slice RUN --baseline FILE\n"
     "  teller slice RUN                            requests with their batch-mates only\n"
     "  teller slice RUN --baseline HEALTHY --fail-on-findings --json\n"
     "  teller report RUN                           then look at it\n";
@@ -29,6 +30,7 @@ struct Options {
   SliceOptions slice;
   bool json = false;
   bool fail_on_findings = false;
+  double tau0_us = slice_detail::RelevanceWeights{}.tau_ns / 1000;
 };
 
 using Json = nlohmann::ordered_json;
@@ -71,6 +73,14 @@ void print_summary(const Json& findings) {
   std::printf("  %s\n", printable(findings["verdict"]["note"]).c_str());
 }
 
+void print_slices(const SliceResult& result) {
+  std::printf("  slices: %zu units (%zu with a suspicious node), %zu of %zu nodes kept\n",
+              result.units, result.suspicious_units, result.kept_nodes, result.whole_nodes);
+  if (result.over_limit > 0) {
+    std::printf("  %zu nodes were left out by --max-nodes\n", result.over_limit);
+  }
+}
+
 void add_thresholds(CLI::App& command, SliceOptions& options) {
   const auto add = [&](const char* name, auto& value, const char* text) {
     command.add_option(name, value, text)->capture_default_str()->group("Thresholds");
@@ -88,6 +98,24 @@ void add_thresholds(CLI::App& command, SliceOptions& options) {
   add("--max-instances", options.max_instances, "deviating instances to keep");
 }
 
+void add_cutting(CLI::App& command, Options& options) {
+  const auto add = [&](const char* name, auto& value, const char* text) {
+    command.add_option(name, value, text)->capture_default_str()->group("Slices");
+  };
+  SliceOptions& slice = options.slice;
+  add("--suspicion-z", slice.suspicion_z, "an instance is suspicious from this deviation on");
+  add("--alpha", slice.weights.alpha, "relevance of a suspicious node");
+  add("--beta", slice.weights.beta, "of its parent and children");
+  add("--gamma", slice.weights.gamma, "of what lies close to it in time");
+  add("--eta", slice.weights.eta, "of what communication ties to it");
+  add("--tau0", options.tau0_us, "microseconds in which closeness in time fades to 1/e");
+  add("--kappa", slice.weights.kappa, "nodes stay from this relevance on");
+  add("--ancestors", slice.weights.ancestors, "levels of ancestors that stay");
+  add("--skeleton-levels", slice.skeleton_levels,
+      "levels below STEP that a step without suspicion keeps");
+  add("--max-nodes", slice.max_nodes, "nodes of one slice at most");
+}
+
 }  // namespace
 
 void add_slice(CLI::App& app, Context& context) {
@@ -96,23 +124,36 @@ void add_slice(CLI::App& app, Context& context) {
   command->add_option("RUN", options->run, "run folder, reconstructed")->required();
   command
       ->add_option("--baseline", options->slice.baselines,
-                   "a healthy run of the same deployment, reconstructed; may be repeated")
+                   "a healthy run of the same deployment, reconstructed (may be repeated), or one "
+                   "baseline file")
       ->type_name("RUN")
       ->expected(1)
       ->take_all();
+  command
+      ->add_option("--save-baseline", options->slice.save_baseline,
+                   "write what was learnt from the --baseline runs, or from the run itself where "
+                   "there are none, to this file")
+      ->type_name("FILE");
+  command
+      ->add_option("--baseline-name", options->slice.baseline_name,
+                   "name of the entry in that file [the first healthy run's name]")
+      ->type_name("NAME");
   command->add_flag("--json", options->json, "print the findings as one JSON document");
   command->add_flag("--fail-on-findings", options->fail_on_findings,
                     "exit with 10 if something stands out");
   add_thresholds(*command, options->slice);
+  add_cutting(*command, *options);
   command->footer(kFooter);
   command->callback([&context, options] {
     context.run = [options]() -> Result<int> {
       TELLER_TRY(RunFolder run, RunFolder::open(options->run));
+      options->slice.weights.tau_ns = options->tau0_us * 1000;
       TELLER_TRY(const SliceResult result, slice(run, options->slice));
       if (options->json) {
         std::puts(result.findings->dump(1, ' ', true, Json::error_handler_t::replace).c_str());
       } else {
         print_summary(*result.findings);
+        print_slices(result);
       }
       return result.suspicious && options->fail_on_findings ? kExitFindings : 0;
     };

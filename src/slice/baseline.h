@@ -9,7 +9,10 @@
 #include "slice/observations.h"
 #include "slice/presence.h"
 #include "slice/robust.h"
+#include "slice/run_signs.h"
 #include "slice/schedule_signs.h"
+#include "slice/side_values.h"
+#include "slice/step_kinds.h"
 
 namespace teller::slice_detail {
 
@@ -31,7 +34,11 @@ struct Baseline {
   Presence run, healthy;         // in steps with as many tokens as both know; empty if not external
   ScheduleNorm norm;             // known only where external
   std::vector<MatesNorm> mates;  // by key id; all 0 where not external
-  FirstEffect first_effect;      // by key id
+  FirstMedians first_medians;    // by key id; of the healthy runs alone
+  FirstEffect first_effect;      // by key id; of all runs at hand
+  std::vector<SideModel> sides;  // by key id
+  KindPresence kinds;            // empty if not external
+  FailureRates failures;         // likewise
 
   std::vector<Fit> duration_fits() const;
   std::vector<Fit> self_fits() const;

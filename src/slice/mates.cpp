@@ -128,21 +128,20 @@ std::vector<MateSeries> compare_mates(const std::vector<Observation>& observatio
   return all;
 }
 
-FirstEffect learn_first_effect(const std::vector<const std::vector<MateSeries>*>& runs,
-                               std::size_t keys) {
-  std::vector<std::vector<double>> medians(keys);  // of each request's steps as the first
-  for (const auto* run : runs) {
-    for (const MateSeries& series : *run) {
-      std::vector<double> ratios;
-      for (const MateStep& step : series.steps) {
-        if (step.first) ratios.push_back(step.log_ratio);
-      }
-      if (ratios.size() >= kFewestFirst) medians[series.key].push_back(median(std::move(ratios)));
+void collect_first(const std::vector<MateSeries>& run, FirstMedians& medians) {
+  for (const MateSeries& series : run) {
+    std::vector<double> ratios;
+    for (const MateStep& step : series.steps) {
+      if (step.first) ratios.push_back(step.log_ratio);
     }
+    if (ratios.size() >= kFewestFirst) medians[series.key].push_back(median(std::move(ratios)));
   }
-  FirstEffect effect(keys);
-  for (std::size_t key = 0; key < keys; ++key) {
-    if (medians[key].size() >= kFewestFirst) effect[key] = median(std::move(medians[key]));
+}
+
+FirstEffect first_effect_of(const FirstMedians& medians) {
+  FirstEffect effect(medians.size());
+  for (std::size_t key = 0; key < medians.size(); ++key) {
+    if (medians[key].size() >= kFewestFirst) effect[key] = median(medians[key]);
   }
   return effect;
 }

@@ -36,12 +36,16 @@ struct MateSeries {
 std::vector<MateSeries> compare_mates(const std::vector<Observation>& observations,
                                       const KeyTable& keys, const std::vector<Fit>& fits);
 
+// By key id: for each request that was first in at least three steps, the median of its ratios in
+// those steps.
+using FirstMedians = std::vector<std::vector<double>>;
+void collect_first(const std::vector<MateSeries>& run, FirstMedians& medians);
+
 // By key id: how much longer (log ratio) an operator takes for the request that a step runs first,
-// whoever that is: it finds cold caches. Seen on CPU: 1.3 to 1.9 times. Not known where fewer than
-// three requests were first in at least three steps each.
+// whoever that is: it finds cold caches. Seen on CPU: 1.3 to 1.9 times. Not known from fewer than
+// three requests.
 using FirstEffect = std::vector<std::optional<double>>;
-FirstEffect learn_first_effect(const std::vector<const std::vector<MateSeries>*>& runs,
-                               std::size_t keys);
+FirstEffect first_effect_of(const FirstMedians& medians);
 
 // Takes the effect off; steps in which the request was first are dropped where it is not known.
 void remove_first_effect(std::vector<MateSeries>& series, const FirstEffect& effect);
