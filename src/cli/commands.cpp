@@ -10,6 +10,9 @@ void add_all(CLI::App& app, Context& context) {
   add_slice(app, context);
   add_tpe_train(app, context);
   add_encode(app, context);
+  add_train(app, context);
+  add_diagnose(app, context);
+  add_eval(app, context);
   add_report(app, context);
   add_stats(app, context);
   add_dump(app, context);
