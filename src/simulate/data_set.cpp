@@ -44,7 +44,13 @@ Status check(const DataSetOptions& options) {
       }
     }
   }
-  if (options.stacks.empty()) return usage("--stacks names none", "stacks: demo");
+  for (const std::string& stack : options.stacks) {
+    if (stack == "demo" || stack == "vllm-v1" || stack == "fsdp") continue;
+    return usage("no stack is called " + stack, "stacks: demo, vllm-v1, fsdp");
+  }
+  if (options.stacks.empty()) {
+    return usage("--stacks names none", "stacks: demo, vllm-v1, fsdp");
+  }
   return {};
 }
 

@@ -270,7 +270,9 @@ void DemoStack::begin(const EngineState& state, Recording& recording) const {
 
 void DemoStack::record(const StepOutcome& outcome, const Fault&, Recording& recording) const {
   const auto track_of = [](const TreeNode&) { return kEngineTrack; };
-  record_tree(outcome, step_record_json(outcome, config_, "demo"), track_of, recording);
+  record_tree(outcome.tree, track_of, recording);
+  recording.step_record(kEngineTrack, outcome.record_ns,
+                        step_record_json(outcome, config_, "demo"));
   const EngineState& state = outcome.after;
   const auto say = [&recording](std::int64_t time, const std::string& level,
                                 const std::string& place, const std::string& text) {

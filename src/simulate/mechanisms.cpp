@@ -35,10 +35,10 @@ constexpr std::array kMechanisms = {
                   "a device runs at a lower clock"},
     MechanismInfo{Mechanism::kBlockingCall, "blocking_call", kRuntimeDriver, "runtime call",
                   "vllm-v1 fsdp", "a runtime call blocks inside a step"},
-    MechanismInfo{Mechanism::kSlowLink, "slow_link", kCommunication, "link", "vllm-v1 fsdp",
+    MechanismInfo{Mechanism::kSlowLink, "slow_link", kCommunication, "link", "fsdp",
                   "the link between ranks is slow: collectives take longer to transfer"},
-    MechanismInfo{Mechanism::kFlakyLink, "flaky_link", kCommunication, "link retransmits",
-                  "vllm-v1 fsdp", "single collectives stall while the link sends again"},
+    MechanismInfo{Mechanism::kFlakyLink, "flaky_link", kCommunication, "link retransmits", "fsdp",
+                  "single collectives stall while the link sends again"},
 };
 
 }  // namespace

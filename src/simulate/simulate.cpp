@@ -6,8 +6,10 @@
 
 #include "run_folder/run_folder.h"
 #include "simulate/demo_stack.h"
+#include "simulate/fsdp_stack.h"
 #include "simulate/judge.h"
 #include "simulate/recording.h"
+#include "simulate/vllm_stack.h"
 
 namespace teller {
 
@@ -33,8 +35,16 @@ Status take(const char* name, const std::optional<int>& value, int low, int high
   return {};
 }
 
+// The stack's own limits and load.
+Result<EngineConfig> stack_config(const SimulateOptions& options) {
+  if (options.stack == "demo") return EngineConfig();
+  if (options.stack == "vllm-v1") return vllm_config(options.seed);
+  if (options.stack == "fsdp") return fsdp_config(options.seed);
+  return usage("no stack is called " + options.stack, "stacks: demo, vllm-v1, fsdp");
+}
+
 Result<EngineConfig> config_of(const SimulateOptions& options) {
-  EngineConfig config;
+  TELLER_TRY(EngineConfig config, stack_config(options));
   TELLER_CHECK_OK(take("--requests", options.requests, 1, 1000, &config.requests));
   TELLER_CHECK_OK(take("--clients", options.clients, 1, 1000, &config.clients));
   TELLER_CHECK_OK(take("--max-seqs", options.max_seqs, 1, 1000, &config.max_seqs));
@@ -43,7 +53,8 @@ Result<EngineConfig> config_of(const SimulateOptions& options) {
   const Pool pool;
   const int least = pool.blocks_for(config.max_prompt + config.max_output) + 1;
   TELLER_CHECK_OK(take("--blocks", options.blocks, least, 1000000, &config.blocks));
-  TELLER_CHECK_OK(take("--ranks", options.ranks, 1, 8, &config.ranks));
+  TELLER_CHECK_OK(
+      take("--ranks", options.ranks, 1, options.stack == "fsdp" ? 8 : 1, &config.ranks));
   TELLER_CHECK_OK(take("--steps", options.steps, 1, kMaxSteps, &config.steps));
   return config;
 }
@@ -74,12 +85,15 @@ Result<Fault> fault_of(const SimulateOptions& options, const EngineConfig& confi
   const Key key = Key(options.seed).with("fault").with(options.fault);
   fault.mechanism = mechanism->mechanism;
   fault.magnitude = options.magnitude;
-  fault.from_step =
-      static_cast<int>(key.with("always").chance(0.5) ? 1 : key.with("from").integer(10, 90));
+  fault.from_step = static_cast<int>(
+      key.with("always").chance(0.5)
+          ? 1
+          : key.with("from").integer(10, config.steps > 0 ? config.steps / 2 + 10 : 90));
   fault.to_step = static_cast<int>(key.with("to end").chance(0.6)
                                        ? kMaxSteps
                                        : fault.from_step + key.with("length").integer(40, 120));
-  fault.request = static_cast<int>(key.with("request").integer(0, config.requests - 1));
+  fault.request =
+      static_cast<int>(key.with("request").integer(0, std::max(0, config.requests - 1)));
   fault.rank = static_cast<int>(key.with("rank").integer(0, config.ranks - 1));
   TELLER_CHECK_OK(take("--from-step", options.from_step, 1, 1 << 30, &fault.from_step));
   TELLER_CHECK_OK(take("--to-step", options.to_step, 1, 1 << 30, &fault.to_step));
@@ -99,7 +113,8 @@ Result<Fault> fault_of(const SimulateOptions& options, const EngineConfig& confi
 Result<std::unique_ptr<Stack>> stack_of(const SimulateOptions& options,
                                         const EngineConfig& config) {
   if (options.stack == "demo") return make_demo_stack(config, options.seed, kMaxSteps);
-  return usage("no stack is called " + options.stack, "stacks: demo");
+  if (options.stack == "vllm-v1") return make_vllm_stack(config, options.seed, kMaxSteps);
+  return make_fsdp_stack(config, options.seed, kMaxSteps);
 }
 
 RunLabel run_label(const SimulateOptions& options, const EngineConfig& config) {
@@ -215,7 +230,7 @@ std::vector<MechanismText> simulate_mechanisms() {
                        std::string(one.resource),
                        std::string(one.words),
                        {}};
-    for (const char* stack : {"demo"}) {
+    for (const char* stack : {"demo", "vllm-v1", "fsdp"}) {
       if (has_stack(one, stack)) text.stacks.emplace_back(stack);
     }
     out.push_back(std::move(text));
