@@ -120,7 +120,7 @@ class VllmStep {
       const double context = row.computed + row.scheduled;
       double one = 1'600 + 6.5 * context + 0.035 * context * row.scheduled;
       if (row.request == fault_.request && on(Mechanism::kSlowAttention)) {
-        one *= std::exp(fault_.magnitude * std::log(24.0));
+        one *= std::exp(fault_.magnitude * std::log(80.0));
       }
       ns += one;
     }
@@ -246,11 +246,11 @@ EngineConfig vllm_config(std::uint64_t seed) {
   config.max_prompt = 420;
   config.min_output = 32;
   config.max_output = 110;
-  config.max_seqs = 16;
-  config.token_budget = 512;
+  config.max_seqs = static_cast<int>(key.with("seats").integer(5, 16));
+  config.token_budget = 64 * static_cast<int>(key.with("budget").integer(3, 8));
   config.max_chunk = 512;
   config.blocks = key.with("small pool").chance(0.25) ? 110 : 420;
-  config.requests_per_s = key.with("rate").log_between(18, 60);
+  config.requests_per_s = key.with("rate").log_between(40, 160);
   return config;
 }
 
