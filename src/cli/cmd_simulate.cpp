@@ -146,7 +146,9 @@ void add_simulate(CLI::App& app, Context& context) {
   command->add_option("-o,--output", run.output, "run folder to write")->type_name("RUN");
   command->add_flag("--overwrite", run.overwrite, "replace a run that is there");
   command->add_option("--stack", run.stack, "demo, vllm-v1 or fsdp")->capture_default_str();
-  command->add_option("--seed", run.seed, "of all that is drawn")->capture_default_str();
+  command->add_option("--seed", run.seed, "of all that is drawn")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->add_option("--fault", run.fault, "a mechanism of --list, or none")
       ->capture_default_str();
   command->add_option("--magnitude", run.magnitude, "0 (no effect) to 1 (obvious)")

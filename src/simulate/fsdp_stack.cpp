@@ -22,20 +22,40 @@ constexpr GpuName kGemmForward{
     "sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x32_stage4_warpsize2x2x1_"
     "tensor16x8x16_"
     "execute_kernel__5x_cublas",
-    "sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n"};
+    "sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize_stage4_warpsize_tensor_execute_kernel__5x_"
+    "cublas"};
 constexpr GpuName kGemmBackward{
     "sm80_xmma_gemm_bf16bf16_bf16f32_f32_nt_n_tilesize128x128x32_stage4_warpsize2x2x1_"
     "tensor16x8x16_"
     "execute_kernel__5x_cublas",
-    "sm80_xmma_gemm_bf16bf16_bf16f32_f32_nt_n"};
+    "sm80_xmma_gemm_bf16bf16_bf16f32_f32_nt_n_tilesize_stage4_warpsize_tensor_execute_kernel__5x_"
+    "cublas"};
 constexpr GpuName kSlowGemmKernel{"cutlass_80_simt_sgemm_128x64_8x5_tn_align1",
-                                  "cutlass_80_simt_sgemm_tn"};
-constexpr GpuName kFlashForward{"flash_fwd_kernel", "flash_fwd_kernel"};
-constexpr GpuName kFlashBackward{"flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel",
-                                 "flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel"};
-constexpr GpuName kElementwise{"vectorized_elementwise_kernel", "vectorized_elementwise_kernel"};
-constexpr GpuName kLayerNorm{"vectorized_layer_norm_kernel", "vectorized_layer_norm_kernel"};
-constexpr GpuName kAdam{"multi_tensor_apply_adamw_kernel", "multi_tensor_apply_adamw_kernel"};
+                                  "cutlass_simt_sgemm_tn_align1"};
+constexpr GpuName kFlashForward{
+    "void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<64, 128, 128, 4, "
+    "false, false, cutlass::bfloat16_t>, false, true>(pytorch_flash::Flash_fwd_params)",
+    "pytorch_flash::flash_fwd_kernel"};
+constexpr GpuName kFlashBackward{
+    "void "
+    "pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<pytorch_flash::Flash_bwd_kernel_"
+    "traits<64, 128, 128, 8, 4, 4, 4>, false, true>(pytorch_flash::Flash_bwd_params)",
+    "pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel"};
+constexpr GpuName kElementwise{
+    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, "
+    "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, "
+    "3ul>)",
+    "at::native::vectorized_elementwise_kernel<at::native::CUDAFunctor_add>"};
+constexpr GpuName kLayerNorm{
+    "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, "
+    "float>(int, float, c10::BFloat16 const*, c10::BFloat16 const*)",
+    "at::native::vectorized_layer_norm_kernel"};
+constexpr GpuName kAdam{
+    "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+    "namespace)::FusedOptimizerTensorListMetadata<4>, at::native::(anonymous "
+    "namespace)::FusedAdamMathFunctor<float, 4, (at::native::ADAM_MODE)1> >(at::native::(anonymous "
+    "namespace)::FusedOptimizerTensorListMetadata<4>)",
+    "at::native::multi_tensor_apply_kernel<at::native::ADAM_MODE>"};
 constexpr GpuName kAllGather{"ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
                              "ncclDevKernel_AllGather_RING_LL"};
 constexpr GpuName kReduceScatter{

@@ -23,14 +23,32 @@ constexpr GpuName kGemm{
     "sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x32_stage4_warpsize2x2x1_"
     "tensor16x8x16_"
     "execute_kernel__5x_cublas",
-    "sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n"};
+    "sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize_stage4_warpsize_tensor_execute_kernel__5x_"
+    "cublas"};
 constexpr GpuName kBadGemm{"cutlass_80_simt_sgemm_128x64_8x5_tn_align1",
-                           "cutlass_80_simt_sgemm_tn"};
-constexpr GpuName kNorm{"fused_add_rms_norm_kernel", "fused_add_rms_norm_kernel"};
-constexpr GpuName kCache{"reshape_and_cache_flash_kernel", "reshape_and_cache_flash_kernel"};
-constexpr GpuName kAttentionKernel{"flash_fwd_splitkv_kernel", "flash_fwd_splitkv_kernel"};
-constexpr GpuName kAct{"act_and_mul_kernel", "act_and_mul_kernel"};
-constexpr GpuName kArgmax{"reduce_argmax_kernel", "reduce_argmax_kernel"};
+                           "cutlass_simt_sgemm_tn_align1"};
+constexpr GpuName kNorm{
+    "void vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>(c10::BFloat16*, long, c10::BFloat16*, "
+    "c10::BFloat16 const*, float, int, int)",
+    "vllm::fused_add_rms_norm_kernel"};
+constexpr GpuName kCache{
+    "void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16, __nv_bfloat16, "
+    "(vllm::Fp8KVCacheDataType)0>(__nv_bfloat16 const*, __nv_bfloat16 const*, __nv_bfloat16*, "
+    "__nv_bfloat16*, long const*)",
+    "vllm::reshape_and_cache_flash_kernel"};
+constexpr GpuName kAttentionKernel{
+    "void flash::flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits<128, 64, 128, 4, false, false, "
+    "cutlass::bfloat16_t>, false, true>(flash::Flash_fwd_params)",
+    "flash::flash_fwd_splitkv_kernel"};
+constexpr GpuName kAct{
+    "void vllm::act_and_mul_kernel<c10::BFloat16, vllm::silu_kernel<c10::BFloat16>, "
+    "true>(c10::BFloat16*, c10::BFloat16 const*, int)",
+    "vllm::act_and_mul_kernel"};
+constexpr GpuName kArgmax{
+    "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, "
+    "at::native::ArgMaxOps<float>, unsigned int, long, 4> >(at::native::ReduceOp<float, "
+    "at::native::ArgMaxOps<float>, unsigned int, long, 4>)",
+    "at::native::reduce_kernel"};
 
 class VllmStep {
  public:
