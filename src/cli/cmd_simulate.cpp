@@ -130,6 +130,8 @@ void add_load_options(CLI::App& command, SimulateOptions& run) {
   };
   add("--requests", run.requests, "how many requests come");
   add("--clients", run.clients, "how many clients send them");
+  add("--max-prompt", run.max_prompt, "tokens of the longest prompt");
+  add("--max-output", run.max_output, "tokens of the longest answer");
   add("--blocks", run.blocks, "KV blocks of the pool");
   add("--max-seqs", run.max_seqs, "requests that may run at a time");
   add("--token-budget", run.token_budget, "tokens of a step");

@@ -117,7 +117,7 @@ class StepBuilder {
     const int node = open("attention", Layer::kBackEnd, forward);
     out_.tree.nodes[static_cast<std::size_t>(node)].request = row.request;
     if (row.request == fault_.request && fault_.is_on(Mechanism::kSlowAttention, out_.after.step)) {
-      work.log_factor = fault_.magnitude * std::log(6.0);
+      work.log_factor = fault_.magnitude * std::log(8.0);
     }
     now_ += timer_.ns(kAttention, work);
     close(node);
@@ -177,6 +177,7 @@ class DemoStack final : public Stack {
   EngineState start() const override {
     return plan_load(config_, seed_.with("load"), kProgramStartNs + kImportNs + 400'000'000);
   }
+  std::int64_t pid(int) const override { return kPid; }
   bool prepare(EngineState& state) const override { return take_arrivals(state); }
 
   StepOutcome step(const EngineState& before, const Fault& fault,

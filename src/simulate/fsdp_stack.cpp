@@ -17,6 +17,7 @@ constexpr std::int64_t kPid = 31200;
 constexpr std::int64_t kImportNs = 9'000'000'000;
 constexpr int kWarmUpSteps = 3;
 constexpr int kLogEvery = 10;
+constexpr std::int64_t kWatchdogNs = 600'000'000'000;
 
 constexpr GpuName kGemmForward{
     "sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x32_stage4_warpsize2x2x1_"
@@ -118,17 +119,30 @@ class FsdpStep {
   }
 
   void collective(const char* range, const GpuName& kernel, double ns, std::string_view what) {
+    // A rank that leaves out a collective: nothing that comes later on any device ever runs.
+    const bool hangs = what == hang_at_ && fault_.is_on(Mechanism::kMissingCollective, step_);
+    if (hangs) {
+      out_.hang_operators = {{Layer::kBackEnd, range, fault_.rank, ""}};
+      out_.hang_rank = fault_.rank;
+      out_.after.is_hung = true;
+    }
     std::vector<int> nodes;
     std::int64_t last = 0;
-    each([&](GpuRank& rank, int) {
+    each([&](GpuRank& rank, int index) {
+      if (hangs && index == fault_.rank) {
+        rank.hang();
+        return;
+      }
       rank.open(range, Layer::kBackEnd);
       rank.work("enqueue", 14'000 * host_);
+      if (hangs) rank.hang();
       if (kernel.name == kReduceScatter.name) rank.wait_stream(kCommStream, kComputeStream);
       std::int64_t arrival = 0;
       nodes.push_back(rank.launch_collective(kernel, &arrival));
       last = std::max(last, arrival);
       rank.close();
     });
+    if (out_.after.is_hung) return;
     const Key draw = draws_.with("collective").with(what);
     double transfer = ns * std::exp(0.03 * draw.normal());
     if (draw.with("tail").chance(0.01)) transfer *= draw.with("far").between(1.1, 1.8);
@@ -240,8 +254,10 @@ class FsdpStep {
         out_.tree.nodes.push_back(node);
       }
       const TreeNode& root = tree.nodes.front();
-      out_.latency_ns.push_back(root.end_ns - root.begin_ns);
-      out_.end_ns = std::max(out_.end_ns, root.end_ns);
+      // What hangs is ended by the watchdog.
+      const std::int64_t end = root.end_ns == kOpenNs ? ranks_[i].now() + kWatchdogNs : root.end_ns;
+      out_.latency_ns.push_back(end - root.begin_ns);
+      out_.end_ns = std::max(out_.end_ns, end);
       out_.after.rank_ns[i] = ranks_[i].now() + 60'000;
     }
     out_.after.now_ns = out_.end_ns;
@@ -252,6 +268,7 @@ class FsdpStep {
   double host_;  // factor on host times
   StepOutcome& out_;
   int step_ = 0;
+  std::string hang_at_ = "backward 3 gradients";
   std::vector<GpuRank> ranks_;
 };
 
@@ -271,7 +288,10 @@ class FsdpStack final : public Stack {
     }
     return state;
   }
-  bool prepare(EngineState& state) const override { return state.step < config_.steps; }
+  std::int64_t pid(int rank) const override { return kPid + 7 * rank; }
+  bool prepare(EngineState& state) const override {
+    return state.step < config_.steps && !state.is_hung;
+  }
 
   StepOutcome step(const EngineState& before, const Fault& fault,
                    std::uint64_t salt) const override {
@@ -284,22 +304,34 @@ class FsdpStack final : public Stack {
     FsdpStep(before, config_, fault, machine_, seed_.with("plan").with(number),
              seed_.with("draws").with(salt).with(number), pace, out)
         .build();
+    if (fault.mechanism != Mechanism::kNone) say(fault, out);
     return out;
   }
 
   void begin(const EngineState& state, Recording& recording) const override;
   void record(const StepOutcome& outcome, const Fault& fault, Recording& recording) const override;
   void end(const EngineState& state, Recording& recording) const override {
+    if (state.is_hung) return recording.set_exit(6);
     recording.log(0, state.now_ns + 1'000'000, "[rank0]: INFO training finished");
   }
 
  private:
+  void say(const Fault& fault, StepOutcome& out) const;
+
   EngineConfig config_;
   Key seed_;
   Machine machine_;
 };
 
 constexpr std::uint32_t kTracksPerRank = 3;
+constexpr const char* kWarnings[] = {
+    "NCCL WARN NET/IB : Got completion with error 12, retrying",
+    "WARNING CUDACachingAllocator: an allocation succeeded after cached blocks were freed",
+    "WARNING DataLoader: a batch took longer than usual"};
+
+std::string rank_prefix(int rank) {
+  return "[rank" + std::to_string(rank) + "]: ";
+}
 
 void FsdpStack::begin(const EngineState& state, Recording& recording) const {
   for (int rank = 0; rank < config_.ranks; ++rank) {
@@ -327,7 +359,7 @@ void FsdpStack::begin(const EngineState& state, Recording& recording) const {
   }
 }
 
-void FsdpStack::record(const StepOutcome& outcome, const Fault& fault, Recording& recording) const {
+void FsdpStack::record(const StepOutcome& outcome, const Fault&, Recording& recording) const {
   const auto track_of = [](const TreeNode& node) {
     const auto first = static_cast<std::uint32_t>(node.rank) * kTracksPerRank;
     if (node.kind != NodeKind::kKernel) return first;
@@ -341,7 +373,7 @@ void FsdpStack::record(const StepOutcome& outcome, const Fault& fault, Recording
     if (node.parent < 0) recording.step_record(track_of(node), node.begin_ns + 500, record);
   }
   const auto number = static_cast<std::uint64_t>(step);
-  if (step % kLogEvery == 0) {
+  if (step % kLogEvery == 0 && !outcome.after.is_hung) {
     char text[96];
     const double loss =
         2.1 + 6 * std::exp(-step / 60.0) + 0.03 * seed_.with("loss").with(number).normal();
@@ -349,17 +381,40 @@ void FsdpStack::record(const StepOutcome& outcome, const Fault& fault, Recording
                   static_cast<double>(outcome.latency_ns[0]) / 1e6);
     recording.log(0, outcome.end_ns, text);
   }
-  // Warnings that mean nothing come in healthy runs too; a bad link sometimes says so.
-  const bool noise = seed_.with("warning").with(number).chance(0.006);
-  const bool flaky = fault.is_on(Mechanism::kFlakyLink, step) &&
-                     seed_.with("retransmit line").with(number).chance(0.2 * fault.magnitude);
-  if (noise || flaky) {
-    const auto rank = static_cast<std::size_t>(
-        seed_.with("warning rank").with(number).integer(0, config_.ranks - 1));
-    recording.log(rank, outcome.end_ns - 500'000,
-                  "[rank" + std::to_string(rank) +
-                      "]: NCCL WARN NET/IB : Got completion with error 12, retrying");
+  // Warnings that mean nothing come in every run.
+  const Key key = seed_.with("warning").with(number);
+  if (key.chance(0.02)) {
+    const auto text = static_cast<std::size_t>(key.with("text").integer(0, 2));
+    const auto rank = static_cast<int>(key.with("rank").integer(0, config_.ranks - 1));
+    recording.log(static_cast<std::size_t>(rank), outcome.end_ns - 500'000,
+                  rank_prefix(rank) + kWarnings[text]);
   }
+  for (const LogLine& line : outcome.lines) {
+    recording.log(static_cast<std::size_t>(line.rank), line.time_ns, line.text);
+  }
+}
+
+// Half of the faulty runs say something; what a slow clock says is misleading.
+void FsdpStack::say(const Fault& fault, StepOutcome& out) const {
+  const auto number = static_cast<std::uint64_t>(out.after.step);
+  const auto add = [&out](int rank, std::int64_t time, const std::string& text) {
+    out.lines.push_back({time, rank, rank_prefix(rank) + text});
+  };
+  for (int rank = 0; out.after.is_hung && rank < config_.ranks; ++rank) {
+    if (rank == fault.rank) continue;
+    add(rank, out.end_ns - 1'000'000 + 1000 * rank,
+        "ERROR Watchdog caught collective operation timeout: ran for 600000 milliseconds before "
+        "timing out");
+  }
+  if (!fault.is_on(fault.mechanism, out.after.step) || !seed_.with("talks").chance(0.5)) return;
+  const Key key = seed_.with("fault line").with(number);
+  const auto warn = [&](double probability, std::size_t text) {
+    if (key.chance(probability)) add(fault.rank, out.end_ns - 700'000, kWarnings[text]);
+  };
+  if (fault.mechanism == Mechanism::kFlakyLink) warn(0.25 * fault.magnitude, 0);
+  if (fault.mechanism == Mechanism::kClockCap) warn(0.06, 0);
+  if (fault.mechanism == Mechanism::kAllocatorRetry) warn(0.3, 1);
+  if (fault.mechanism == Mechanism::kDataStall) warn(0.2, 2);
 }
 
 }  // namespace

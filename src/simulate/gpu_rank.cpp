@@ -59,7 +59,7 @@ int GpuRank::open(const char* name, Layer layer) {
 
 void GpuRank::close() {
   now_ += 400;
-  tree_.close(parent(), now_);
+  tree_.close(parent(), is_stuck_ ? kOpenNs : now_);
   open_.pop_back();
 }
 
@@ -95,6 +95,7 @@ int GpuRank::launch(const GpuName& kernel, double ns, int stream) {
   const double host = kLaunchNs * std::exp(jitter(draw.with("host"), kHostSpread));
   const std::int64_t launched = now_;
   const int call = add_call("cudaLaunchKernel", now_ + static_cast<std::int64_t>(host), false);
+  if (is_hung_) return call;
   const std::int64_t arrival = std::max(launched + kLatencyNs, ready(stream) + 900);
   TreeNode node;
   node.kind = NodeKind::kKernel;
@@ -132,6 +133,12 @@ void GpuRank::wait_stream(int waiting, int stream) {
 void GpuRank::synchronise(const char* name) {
   const std::int64_t idle = *std::max_element(ready_.begin(), ready_.end());
   const std::int64_t begin = now_;
+  if (is_hung_) {
+    is_stuck_ = true;
+    const int call = add_call(name, now_, false);
+    tree_.close(call, kOpenNs);
+    return;
+  }
   const int index = add_call(name, std::max(now_ + 2'500, idle + 4'000), false);
   tree_.nodes[static_cast<std::size_t>(index)].wait_ns = now_ - begin;
 }

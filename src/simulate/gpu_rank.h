@@ -39,7 +39,8 @@ class GpuRank {
   void pause(std::int64_t ns) { now_ += ns; }
   // A runtime or driver call.
   void call(const char* name, double ns, bool is_driver = false, std::int64_t code = 0);
-  // Launches a kernel that takes `ns` of device time at the median; returns its node.
+  // Launches a kernel that takes `ns` of device time at the median; returns its node (of a hung
+  // device: that of the launch).
   int launch(const GpuName& kernel, double ns, int stream = kComputeStream);
   // Launches a collective, and says when the device comes to it.
   int launch_collective(const GpuName& kernel, std::int64_t* arrival_ns);
@@ -47,6 +48,8 @@ class GpuRank {
   void end_collective(int node, std::int64_t started_ns, std::int64_t end_ns);
   // Later work of the compute stream waits for what the other stream holds, or the reverse.
   void wait_stream(int waiting, int stream);
+  // From now on the device does nothing more: it waits for a peer that will not come.
+  void hang() { is_hung_ = true; }
   // Blocks until the device is idle.
   void synchronise(const char* name);
   // The same for a call that also works for `ns` itself.
@@ -61,6 +64,7 @@ class GpuRank {
   int rank_;
   std::int64_t now_;
   const Machine& machine_;
+  bool is_hung_ = false, is_stuck_ = false;  // the device; the host too
   std::uint64_t correlation_;
   std::array<std::int64_t, 2> ready_{};
   // An open range: the key of its path, and how often each name came in it. Names that a fault adds

@@ -249,6 +249,17 @@ void Judge::tie_ranks(const Comparison& comparison, std::vector<StepLabel>& labe
   }
 }
 
+// The step in which ranks part: the call that differs, on the rank that leaves it out. The others
+// only wait.
+void Judge::label_hang(const StepOutcome& outcome, std::vector<StepLabel>& labels) const {
+  for (StepLabel& label : labels) {
+    const bool is_guilty = label.rank == outcome.hang_rank;
+    label.state = is_guilty ? StepState::kCause : StepState::kAffected;
+    label.operators = is_guilty ? outcome.hang_operators : std::vector<OperatorLabel>();
+    if (is_guilty) label.ranks = {label.rank};
+  }
+}
+
 StepLabel Judge::horizontal(const std::vector<StepLabel>& labels) const {
   StepLabel out;
   out.view = View::kHorizontal;
@@ -308,6 +319,11 @@ std::string Judge::explain(const StepLabel& label, const StepOutcome& outcome) c
              " gets fewer tokens than its turn.";
     case Mechanism::kSlowAttention:
       return step + " is slow in " + list(names) + ": it runs a slow attention kernel.";
+    case Mechanism::kWrongKernel:
+      return step + " runs another attention kernel than it should: " + list(names) + ".";
+    case Mechanism::kMissingCollective:
+      return step + " never ends: rank " + std::to_string(outcome.hang_rank) + " leaves out " +
+             list(names) + ", and the other ranks wait for it.";
     case Mechanism::kSlowGemm:
       return step + " is slow in " + list(names) +
              ": the matrix product runs a badly chosen kernel.";
@@ -332,18 +348,23 @@ std::vector<StepLabel> Judge::label(const EngineState& before, StepOutcome& outc
   for (std::size_t rank = 0; rank < outcome.latency_ns.size(); ++rank) {
     labels.push_back(judge(comparison, healthy, outcome, twin, rank));
     StepLabel& label = labels.back();
+    label.pid = stack_.pid(static_cast<int>(rank));
     if (config_.ranks > 1) label.rank = static_cast<std::int32_t>(rank);
     for (OperatorLabel& op : label.operators) {
       if (config_.ranks <= 1) op.rank = -1;
     }
   }
   if (config_.ranks > 1) {
-    if (is_faulty) tie_ranks(comparison, labels);
+    if (outcome.hang_rank >= 0) {
+      label_hang(outcome, labels);
+    } else if (is_faulty) {
+      tie_ranks(comparison, labels);
+    }
     labels.push_back(horizontal(labels));
   }
   for (StepLabel& label : labels) {
     if (label.state != StepState::kCause) continue;
-    if (!outcome.plan.preempted.empty()) label.visible_in = "both";
+    if (!outcome.plan.preempted.empty() || !outcome.lines.empty()) label.visible_in = "both";
     label.explanation = explain(label, outcome);
     for (const int request : comparison.requests) {
       if (std::find(harmed_.begin(), harmed_.end(), request) == harmed_.end()) {

@@ -32,6 +32,7 @@ class Judge {
   void name_operators(const Comparison& comparison, int rank, StepLabel& label) const;
   std::vector<int> culprits(const Comparison& comparison) const;
   void tie_ranks(const Comparison& comparison, std::vector<StepLabel>& labels) const;
+  void label_hang(const StepOutcome& outcome, std::vector<StepLabel>& labels) const;
   StepLabel horizontal(const std::vector<StepLabel>& labels) const;
   void note_losses(StepOutcome& outcome, const StepOutcome& twin) const;
   bool is_affected(const StepOutcome& outcome) const;

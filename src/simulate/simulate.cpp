@@ -49,6 +49,10 @@ Result<EngineConfig> config_of(const SimulateOptions& options) {
   TELLER_CHECK_OK(take("--clients", options.clients, 1, 1000, &config.clients));
   TELLER_CHECK_OK(take("--max-seqs", options.max_seqs, 1, 1000, &config.max_seqs));
   TELLER_CHECK_OK(take("--token-budget", options.token_budget, 16, 100000, &config.token_budget));
+  TELLER_CHECK_OK(
+      take("--max-prompt", options.max_prompt, config.min_prompt, 100000, &config.max_prompt));
+  TELLER_CHECK_OK(
+      take("--max-output", options.max_output, config.min_output, 2000, &config.max_output));
   // At least what the longest request needs.
   const Pool pool;
   const int least = pool.blocks_for(config.max_prompt + config.max_output) + 1;
@@ -120,6 +124,9 @@ void draw_window(const Key& key, const Probe& run, Fault& fault) {
       if (key.with("always").chance(0.65)) return;
       fault.from_step = run.first_served[static_cast<std::size_t>(fault.request)] +
                         static_cast<int>(key.with("from").integer(5, 25));
+      return;
+    case Mechanism::kMissingCollective:
+      fault.from_step = 2 + static_cast<int>(run.steps * key.with("from").between(0.2, 0.8));
       return;
     default:
       if (!key.with("always").chance(0.4)) {

@@ -40,6 +40,10 @@ constexpr GpuName kAttentionKernel{
     "void flash::flash_fwd_splitkv_kernel<Flash_fwd_kernel_traits<128, 64, 128, 4, false, false, "
     "cutlass::bfloat16_t>, false, true>(flash::Flash_fwd_params)",
     "flash::flash_fwd_splitkv_kernel"};
+constexpr GpuName kWrongAttention{
+    "void vllm::paged_attention_v1_kernel<unsigned short, unsigned short, 128, 16, 128, "
+    "(vllm::Fp8KVCacheDataType)0, false>(unsigned short*, unsigned short const*)",
+    "vllm::paged_attention_v1_kernel"};
 constexpr GpuName kAct{
     "void vllm::act_and_mul_kernel<c10::BFloat16, vllm::silu_kernel<c10::BFloat16>, "
     "true>(c10::BFloat16*, c10::BFloat16 const*, int)",
@@ -142,7 +146,11 @@ class VllmStep {
       }
       ns += one;
     }
-    gpu_.launch(kAttentionKernel, ns * (1 + 0.3 * (clock() - 1)));
+    // Routed once per step, for all layers.
+    const bool wrong = on(Mechanism::kWrongKernel) && out_.plan.prefills() == 0 &&
+                       plan_.with("route").chance(fault_.magnitude);
+    if (wrong) ns *= 1.03;
+    gpu_.launch(wrong ? kWrongAttention : kAttentionKernel, ns * (1 + 0.3 * (clock() - 1)));
   }
 
   const Fault& fault_;
@@ -163,6 +171,7 @@ class VllmStack final : public Stack {
   EngineState start() const override {
     return plan_load(config_, seed_.with("load"), kProgramStartNs + kImportNs);
   }
+  std::int64_t pid(int) const override { return kPid; }
   bool prepare(EngineState& state) const override { return take_arrivals(state); }
 
   StepOutcome step(const EngineState& before, const Fault& fault,
