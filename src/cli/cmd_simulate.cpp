@@ -130,6 +130,8 @@ void add_load_options(CLI::App& command, SimulateOptions& run) {
   };
   add("--requests", run.requests, "how many requests come");
   add("--clients", run.clients, "how many clients send them");
+  add("--max-prompt", run.max_prompt, "tokens of the longest prompt");
+  add("--max-output", run.max_output, "tokens of the longest answer");
   add("--blocks", run.blocks, "KV blocks of the pool");
   add("--max-seqs", run.max_seqs, "requests that may run at a time");
   add("--token-budget", run.token_budget, "tokens of a step");
@@ -146,7 +148,9 @@ void add_simulate(CLI::App& app, Context& context) {
   command->add_option("-o,--output", run.output, "run folder to write")->type_name("RUN");
   command->add_flag("--overwrite", run.overwrite, "replace a run that is there");
   command->add_option("--stack", run.stack, "demo, vllm-v1 or fsdp")->capture_default_str();
-  command->add_option("--seed", run.seed, "of all that is drawn")->capture_default_str();
+  command->add_option("--seed", run.seed, "of all that is drawn")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   command->add_option("--fault", run.fault, "a mechanism of --list, or none")
       ->capture_default_str();
   command->add_option("--magnitude", run.magnitude, "0 (no effect) to 1 (obvious)")

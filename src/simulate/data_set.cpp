@@ -44,7 +44,13 @@ Status check(const DataSetOptions& options) {
       }
     }
   }
-  if (options.stacks.empty()) return usage("--stacks names none", "stacks: demo");
+  for (const std::string& stack : options.stacks) {
+    if (stack == "demo" || stack == "vllm-v1" || stack == "fsdp") continue;
+    return usage("no stack is called " + stack, "stacks: demo, vllm-v1, fsdp");
+  }
+  if (options.stacks.empty()) {
+    return usage("--stacks names none", "stacks: demo, vllm-v1, fsdp");
+  }
   return {};
 }
 
@@ -74,8 +80,10 @@ void vary_load(const Key& key, SimulateOptions& run) {
   };
   run.requests = draw("requests", 10, 24);
   run.clients = draw("clients", 5, 12);
+  run.max_prompt = draw("prompt", 180, 480);
+  run.max_output = draw("output", 90, 130);
   run.token_budget = draw("budget", 8, 16) * 16;
-  if (key.with("small pool").chance(0.4)) run.blocks = draw("blocks", 110, 170);
+  if (key.with("small pool").chance(0.4)) run.blocks = draw("blocks", 120, 190);
 }
 
 SimulateOptions plan_run(const DataSetOptions& options, int index) {

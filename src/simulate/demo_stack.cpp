@@ -117,7 +117,7 @@ class StepBuilder {
     const int node = open("attention", Layer::kBackEnd, forward);
     out_.tree.nodes[static_cast<std::size_t>(node)].request = row.request;
     if (row.request == fault_.request && fault_.is_on(Mechanism::kSlowAttention, out_.after.step)) {
-      work.log_factor = fault_.magnitude * std::log(6.0);
+      work.log_factor = fault_.magnitude * std::log(8.0);
     }
     now_ += timer_.ns(kAttention, work);
     close(node);
@@ -177,6 +177,7 @@ class DemoStack final : public Stack {
   EngineState start() const override {
     return plan_load(config_, seed_.with("load"), kProgramStartNs + kImportNs + 400'000'000);
   }
+  std::int64_t pid(int) const override { return kPid; }
   bool prepare(EngineState& state) const override { return take_arrivals(state); }
 
   StepOutcome step(const EngineState& before, const Fault& fault,
@@ -270,7 +271,9 @@ void DemoStack::begin(const EngineState& state, Recording& recording) const {
 
 void DemoStack::record(const StepOutcome& outcome, const Fault&, Recording& recording) const {
   const auto track_of = [](const TreeNode&) { return kEngineTrack; };
-  record_tree(outcome, step_record_json(outcome, config_, "demo"), track_of, recording);
+  record_tree(outcome.tree, track_of, recording);
+  recording.step_record(kEngineTrack, outcome.record_ns,
+                        step_record_json(outcome, config_, "demo"));
   const EngineState& state = outcome.after;
   const auto say = [&recording](std::int64_t time, const std::string& level,
                                 const std::string& place, const std::string& text) {

@@ -44,6 +44,7 @@ struct EngineState {
   Pool pool;
   int debt_paid = 0;                  // turns that credit_starvation has taken so far
   int held = 0;                       // steps for which kv_pinned has kept its victim out
+  bool is_hung = false;               // nothing comes after this step
   std::vector<std::int64_t> rank_ns;  // host clock position of each rank, where there are several
 
   bool has_work() const { return !waiting.empty() || !running.empty(); }

@@ -28,7 +28,7 @@ SelfTimes self_times(const StepTree& tree) {
   for (const TreeNode& node : tree.nodes) {
     const double time =
         node.end_ns == kOpenNs ? 0 : static_cast<double>(node.end_ns - node.begin_ns);
-    self.push_back(time);
+    self.push_back(time - static_cast<double>(node.wait_ns));
     const bool on_host = node.kind != NodeKind::kKernel;
     if (node.parent >= 0 && on_host) self[static_cast<std::size_t>(node.parent)] -= time;
   }
@@ -78,10 +78,9 @@ OperatorLabel operator_of(const Name& name) {
 }  // namespace
 
 struct Judge::Comparison {
-  std::vector<OperatorLabel> rows;  // worse than in the twin
-  std::vector<int> requests;        // of those rows
-  bool same_rows = true;            // nobody fares worse, and nobody better
-  bool same_structure = true;       // the same names, as often, with the same return codes
+  std::vector<OperatorLabel> rows;              // worse than in the twin
+  std::vector<int> requests;                    // of those rows
+  bool same_rows = true;                        // nobody fares worse, and nobody better
   std::vector<std::pair<double, Name>> excess;  // ns, largest first
   std::vector<Name> other;                      // extra, missing or failing
 };
@@ -121,7 +120,6 @@ Judge::Comparison Judge::compare(const EngineState& before, const StepOutcome& o
   for (const auto& [name, difference] : balance) {
     if (difference.first != 0 || difference.second != 0) out.other.push_back(name);
   }
-  out.same_structure = out.other.empty();
   SelfTimes here = self_times(outcome.tree);
   for (const auto& [name, time] : self_times(twin.tree)) here[name] -= time;
   for (const auto& [name, time] : here) {
@@ -163,15 +161,45 @@ bool Judge::is_affected(const StepOutcome& outcome) const {
   });
 }
 
+// Names what differs on a rank (-1: on any): what is extra, missing or failing, and the smallest
+// set that makes most of the excess self time.
+void Judge::name_operators(const Comparison& comparison, int rank, StepLabel& label) const {
+  const auto is_here = [rank](const Name& name) { return rank < 0 || std::get<2>(name) == rank; };
+  const auto add = [&label](const Name& name) {
+    const OperatorLabel one = operator_of(name);
+    if (std::find(label.operators.begin(), label.operators.end(), one) == label.operators.end()) {
+      label.operators.push_back(one);
+    }
+  };
+  for (const Name& name : comparison.other) {
+    if (is_here(name)) add(name);
+  }
+  double total = 0;
+  for (const auto& [time, name] : comparison.excess) total += is_here(name) ? time : 0;
+  double sum = 0;
+  for (const auto& [time, name] : comparison.excess) {
+    if (!is_here(name)) continue;
+    if (sum >= kShare * total) break;
+    sum += time;
+    add(name);
+  }
+}
+
 StepLabel Judge::judge(const Comparison& comparison, const EngineState& healthy,
-                       const StepOutcome& outcome, const StepOutcome& twin, std::size_t rank) {
+                       const StepOutcome& outcome, const StepOutcome& twin,
+                       std::size_t rank) const {
   StepLabel label;
   label.number = outcome.after.step;
   const double ratio = static_cast<double>(outcome.latency_ns[rank]) /
                        static_cast<double>(std::max<std::int64_t>(twin.latency_ns[rank], 1));
   const double off = std::fabs(ratio - 1);
+  const int number = config_.ranks > 1 ? static_cast<int>(rank) : -1;
   const bool by_rows = !comparison.rows.empty();
-  bool is_cause = by_rows || (comparison.same_rows && !comparison.same_structure);
+  const bool by_structure =
+      comparison.same_rows &&
+      std::any_of(comparison.other.begin(), comparison.other.end(),
+                  [number](const Name& name) { return number < 0 || std::get<2>(name) == number; });
+  bool is_cause = by_rows || by_structure;
   if (!is_cause && comparison.same_rows && off > kLeastRatio) {
     is_cause = off > kMads * noise(healthy, twin, rank);
   }
@@ -180,18 +208,7 @@ StepLabel Judge::judge(const Comparison& comparison, const EngineState& healthy,
     label.operators.insert(label.operators.end(), comparison.rows.begin(), comparison.rows.end());
     for (const int request : comparison.requests) label.victims.push_back(request_id(request));
   } else if (is_cause) {
-    for (const Name& name : comparison.other) label.operators.push_back(operator_of(name));
-    double total = 0;
-    for (const auto& [time, name] : comparison.excess) total += time;
-    double sum = 0;
-    for (const auto& [time, name] : comparison.excess) {
-      if (sum >= kShare * total) break;
-      sum += time;
-      const OperatorLabel one = operator_of(name);
-      if (std::find(label.operators.begin(), label.operators.end(), one) == label.operators.end()) {
-        label.operators.push_back(one);
-      }
-    }
+    name_operators(comparison, number, label);
   }
   if (is_cause) {
     label.state = StepState::kCause;
@@ -201,6 +218,72 @@ StepLabel Judge::judge(const Comparison& comparison, const EngineState& healthy,
     label.state = is_affected(outcome) ? StepState::kAffected : StepState::kNormal;
   }
   return label;
+}
+
+// Ranks on which something itself takes longer or differs; empty if that is so on all.
+std::vector<int> Judge::culprits(const Comparison& comparison) const {
+  std::vector<double> excess(static_cast<std::size_t>(config_.ranks), 0);
+  for (const auto& [time, name] : comparison.excess) {
+    excess[static_cast<std::size_t>(std::get<2>(name))] += time;
+  }
+  const double most = *std::max_element(excess.begin(), excess.end());
+  std::vector<int> out;
+  for (int rank = 0; rank < config_.ranks; ++rank) {
+    if (excess[static_cast<std::size_t>(rank)] >= 0.5 * most) out.push_back(rank);
+  }
+  if (static_cast<int>(out.size()) == config_.ranks) out.clear();
+  return out;
+}
+
+// A rank that only waits for a culprit is affected by it.
+void Judge::tie_ranks(const Comparison& comparison, std::vector<StepLabel>& labels) const {
+  const std::vector<int> guilty = culprits(comparison);
+  for (StepLabel& label : labels) {
+    if (label.state != StepState::kCause || guilty.empty()) continue;
+    if (std::find(guilty.begin(), guilty.end(), label.rank) != guilty.end()) {
+      label.ranks = {label.rank};
+      continue;
+    }
+    label.state = StepState::kAffected;
+    label.operators.clear();
+  }
+}
+
+// The step in which ranks part: the call that differs, on the rank that leaves it out. The others
+// only wait.
+void Judge::label_hang(const StepOutcome& outcome, std::vector<StepLabel>& labels) const {
+  for (StepLabel& label : labels) {
+    const bool is_guilty = label.rank == outcome.hang_rank;
+    label.state = is_guilty ? StepState::kCause : StepState::kAffected;
+    label.operators = is_guilty ? outcome.hang_operators : std::vector<OperatorLabel>();
+    if (is_guilty) label.ranks = {label.rank};
+  }
+}
+
+StepLabel Judge::horizontal(const std::vector<StepLabel>& labels) const {
+  StepLabel out;
+  out.view = View::kHorizontal;
+  out.number = labels.front().number;
+  bool everywhere = true;
+  for (const StepLabel& label : labels) {
+    const bool is_cause = label.state == StepState::kCause;
+    everywhere = everywhere && is_cause && label.ranks.empty();
+    if (is_cause) {
+      out.state = StepState::kCause;
+      out.ranks.insert(out.ranks.end(), label.ranks.begin(), label.ranks.end());
+    } else if (out.state == StepState::kNormal) {
+      out.state = label.state;
+    }
+  }
+  for (const StepLabel& label : labels) {
+    for (OperatorLabel op : label.operators) {
+      if (everywhere) op.rank = -1;
+      if (std::find(out.operators.begin(), out.operators.end(), op) == out.operators.end()) {
+        out.operators.push_back(op);
+      }
+    }
+  }
+  return out;
 }
 
 std::string Judge::explain(const StepLabel& label, const StepOutcome& outcome) const {
@@ -236,6 +319,11 @@ std::string Judge::explain(const StepLabel& label, const StepOutcome& outcome) c
              " gets fewer tokens than its turn.";
     case Mechanism::kSlowAttention:
       return step + " is slow in " + list(names) + ": it runs a slow attention kernel.";
+    case Mechanism::kWrongKernel:
+      return step + " runs another attention kernel than it should: " + list(names) + ".";
+    case Mechanism::kMissingCollective:
+      return step + " never ends: rank " + std::to_string(outcome.hang_rank) + " leaves out " +
+             list(names) + ", and the other ranks wait for it.";
     case Mechanism::kSlowGemm:
       return step + " is slow in " + list(names) +
              ": the matrix product runs a badly chosen kernel.";
@@ -252,26 +340,37 @@ std::string Judge::explain(const StepLabel& label, const StepOutcome& outcome) c
 }
 
 std::vector<StepLabel> Judge::label(const EngineState& before, StepOutcome& outcome) {
-  std::vector<StepLabel> labels;
   const bool is_faulty = fault_.mechanism != Mechanism::kNone && fault_.magnitude > 0;
   const EngineState healthy = is_faulty ? healed(before) : before;
   const StepOutcome twin = is_faulty ? stack_.step(healthy, Fault(), 0) : outcome;
   const Comparison comparison = is_faulty ? compare(before, outcome, twin) : Comparison();
+  std::vector<StepLabel> labels;
   for (std::size_t rank = 0; rank < outcome.latency_ns.size(); ++rank) {
     labels.push_back(judge(comparison, healthy, outcome, twin, rank));
     StepLabel& label = labels.back();
+    label.pid = stack_.pid(static_cast<int>(rank));
     if (config_.ranks > 1) label.rank = static_cast<std::int32_t>(rank);
     for (OperatorLabel& op : label.operators) {
       if (config_.ranks <= 1) op.rank = -1;
     }
+  }
+  if (config_.ranks > 1) {
+    if (outcome.hang_rank >= 0) {
+      label_hang(outcome, labels);
+    } else if (is_faulty) {
+      tie_ranks(comparison, labels);
+    }
+    labels.push_back(horizontal(labels));
+  }
+  for (StepLabel& label : labels) {
     if (label.state != StepState::kCause) continue;
+    if (!outcome.plan.preempted.empty() || !outcome.lines.empty()) label.visible_in = "both";
+    label.explanation = explain(label, outcome);
     for (const int request : comparison.requests) {
       if (std::find(harmed_.begin(), harmed_.end(), request) == harmed_.end()) {
         harmed_.push_back(request);
       }
     }
-    if (!outcome.plan.preempted.empty()) label.visible_in = "both";
-    label.explanation = explain(label, outcome);
   }
   if (is_faulty) note_losses(outcome, twin);
   return labels;

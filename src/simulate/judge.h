@@ -28,7 +28,12 @@ class Judge {
                      const StepOutcome& twin) const;
   double noise(const EngineState& healthy, const StepOutcome& twin, std::size_t rank) const;
   StepLabel judge(const Comparison& comparison, const EngineState& healthy,
-                  const StepOutcome& outcome, const StepOutcome& twin, std::size_t rank);
+                  const StepOutcome& outcome, const StepOutcome& twin, std::size_t rank) const;
+  void name_operators(const Comparison& comparison, int rank, StepLabel& label) const;
+  std::vector<int> culprits(const Comparison& comparison) const;
+  void tie_ranks(const Comparison& comparison, std::vector<StepLabel>& labels) const;
+  void label_hang(const StepOutcome& outcome, std::vector<StepLabel>& labels) const;
+  StepLabel horizontal(const std::vector<StepLabel>& labels) const;
   void note_losses(StepOutcome& outcome, const StepOutcome& twin) const;
   bool is_affected(const StepOutcome& outcome) const;
   std::string explain(const StepLabel& label, const StepOutcome& outcome) const;

@@ -22,6 +22,8 @@ constexpr std::array kMechanisms = {
                   "demo vllm-v1", "the attention of one request takes a slow kernel"},
     MechanismInfo{Mechanism::kSlowGemm, "slow_gemm", kCudaKernel, "gemm kernel",
                   "demo vllm-v1 fsdp", "one matrix product takes a badly chosen kernel"},
+    MechanismInfo{Mechanism::kWrongKernel, "wrong_kernel", kCudaKernel, "kernel selection",
+                  "vllm-v1", "decoding is sent to another attention kernel, about as fast"},
     MechanismInfo{Mechanism::kCreditStarvation, "credit_starvation", kScheduling,
                   "scheduler credit", "demo vllm-v1",
                   "one request is passed over for a stretch although it could run"},
@@ -35,10 +37,13 @@ constexpr std::array kMechanisms = {
                   "a device runs at a lower clock"},
     MechanismInfo{Mechanism::kBlockingCall, "blocking_call", kRuntimeDriver, "runtime call",
                   "vllm-v1 fsdp", "a runtime call blocks inside a step"},
-    MechanismInfo{Mechanism::kSlowLink, "slow_link", kCommunication, "link", "vllm-v1 fsdp",
+    MechanismInfo{Mechanism::kSlowLink, "slow_link", kCommunication, "link", "fsdp",
                   "the link between ranks is slow: collectives take longer to transfer"},
-    MechanismInfo{Mechanism::kFlakyLink, "flaky_link", kCommunication, "link retransmits",
-                  "vllm-v1 fsdp", "single collectives stall while the link sends again"},
+    MechanismInfo{Mechanism::kFlakyLink, "flaky_link", kCommunication, "link retransmits", "fsdp",
+                  "single collectives stall while the link sends again"},
+    MechanismInfo{Mechanism::kMissingCollective, "missing_collective", kCommunication,
+                  "protocol between ranks", "fsdp",
+                  "one rank leaves out a collective: the others wait for it for ever"},
 };
 
 }  // namespace

@@ -16,6 +16,7 @@ enum class Mechanism : std::uint8_t {
   kAllocatorRetry,
   kSlowAttention,
   kSlowGemm,
+  kWrongKernel,
   kCreditStarvation,
   kLifoAdmission,
   kGcPause,
@@ -24,6 +25,7 @@ enum class Mechanism : std::uint8_t {
   kBlockingCall,
   kSlowLink,
   kFlakyLink,
+  kMissingCollective,
 };
 
 // What is said of a mechanism.

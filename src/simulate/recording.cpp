@@ -226,8 +226,8 @@ Status Recording::write_processes(const RunFolder& run, std::int64_t end_ns) con
                      {"ppid", one.ppid},
                      {"start", kProgramStartNs + 4'000'000 + apart},
                      {"end", end_ns - apart / 2},
-                     {"exit", i == 0 ? Json(0) : Json()},
-                     {"signal", nullptr},
+                     {"exit", i == 0 && signal_ == 0 ? Json(0) : Json()},
+                     {"signal", i == 0 && signal_ != 0 ? Json(signal_) : Json()},
                      {"argv", one.argv},
                      {"comm", one.comm},
                      {"library", true}});
@@ -244,8 +244,8 @@ void Recording::describe(RunFolder& run, std::int64_t end_ns) const {
                         {"cwd", "/srv/engine"},
                         {"environment", Json::array()},
                         {"start", kProgramStartNs},
-                        {"exit_code", 0},
-                        {"signal", nullptr},
+                        {"exit_code", signal_ == 0 ? Json(0) : Json()},
+                        {"signal", signal_ == 0 ? Json() : Json(signal_)},
                         {"pid", first.pid},
                         {"end", end_ns}};
   manifest["clock"] = {

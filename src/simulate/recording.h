@@ -44,6 +44,9 @@ class Recording {
   std::size_t event_count() const { return events_.size(); }
   std::size_t log_count() const { return lines_.size(); }
 
+  // How the program ends; 0 if it is not told.
+  void set_exit(int signal) { signal_ = signal; }
+
   // Unix time of a time of the run, as `%m-%d %H:%M:%S`.
   static std::string clock_text(std::int64_t time_ns);
 
@@ -77,6 +80,7 @@ class Recording {
   std::vector<Event> events_;
   std::vector<Line> lines_;
   Interner texts_;
+  int signal_ = 0;
   std::uint64_t ranges_ = 0, step_records_ = 0;
 };
 

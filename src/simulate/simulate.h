@@ -25,7 +25,8 @@ struct SimulateOptions {
   std::optional<int> rank;                // whom it hits; drawn where not given
   std::string request;
   // Of the load and the engine; those of the stack where not given.
-  std::optional<int> requests, clients, blocks, max_seqs, token_budget, ranks, steps;
+  std::optional<int> max_prompt, max_output, requests, clients, blocks, max_seqs, token_budget,
+      ranks, steps;
 };
 
 struct SimulateSummary {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "run_folder/labels.h"
 #include "simulate/draw.h"
 #include "simulate/engine_state.h"
 #include "simulate/machine.h"
@@ -29,6 +30,10 @@ struct StepOutcome {
   std::vector<std::int64_t> latency_ns;  // by rank: from schedule to sampled tokens
   std::int64_t record_ns = 0;            // when the step's record is written
   std::int64_t begin_ns = 0, end_ns = 0;
+  std::vector<LogLine> lines;  // what the fault has the program say
+  // What a hang is to be labelled with, and the rank that causes it; -1: there is none.
+  std::vector<OperatorLabel> hang_operators;
+  int hang_rank = -1;
 };
 
 class Recording;
@@ -42,6 +47,7 @@ class Stack {
   // Runs the next step of `before`. `salt` 0: the run's own draws; others: those of a fork.
   virtual StepOutcome step(const EngineState& before, const Fault& fault,
                            std::uint64_t salt) const = 0;
+  virtual std::int64_t pid(int rank) const = 0;
   // Writes down what is seen of a step from outside.
   virtual void record(const StepOutcome& outcome, const Fault& fault,
                       Recording& recording) const = 0;

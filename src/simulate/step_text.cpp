@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 namespace teller::simulate {
 
@@ -11,16 +10,12 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 // Ends the open ranges that do not hold `parent`'s children any more.
-void close_until(const StepTree& tree, int parent, const std::string& record,
-                 const StepOutcome& outcome, std::vector<int>& open,
+void close_until(const StepTree& tree, int parent, std::vector<int>& open,
                  const std::function<std::uint32_t(const TreeNode&)>& track_of,
                  Recording& recording) {
   while (!open.empty() && open.back() != parent) {
     const TreeNode& node = tree.nodes[static_cast<std::size_t>(open.back())];
     open.pop_back();
-    if (!record.empty() && std::string_view(node.name) == "schedule") {
-      recording.step_record(track_of(node), outcome.record_ns, record);
-    }
     if (node.end_ns != kOpenNs) recording.pop(track_of(node), node.end_ns);
   }
 }
@@ -39,22 +34,21 @@ std::string step_record_json(const StepOutcome& outcome, const EngineConfig& con
   for (const Row& row : plan.waiting) wait.push_back({request_id(row.request), row.computed});
   Json preempt = Json::array();
   for (const Row& row : plan.preempted) preempt.push_back({request_id(row.request), row.computed});
-  const Json record = {{"v", 1},
-                       {"engine", engine},
-                       {"step", outcome.after.step},
-                       {"req", req},
-                       {"wait", wait},
-                       {"preempt", preempt},
-                       {"kv", {plan.free_blocks, outcome.after.pool.total}},
-                       {"tokens", {plan.tokens, config.token_budget}},
-                       {"seqs", {plan.seats, config.max_seqs}}};
+  Json record = {{"v", 1},
+                 {"engine", engine},
+                 {"step", outcome.after.step},
+                 {"req", req},
+                 {"wait", wait},
+                 {"preempt", preempt},
+                 {"kv", {plan.free_blocks, outcome.after.pool.total}},
+                 {"tokens", {plan.tokens, config.token_budget}},
+                 {"seqs", {plan.seats, config.max_seqs}}};
   return record.dump();
 }
 
-void record_tree(const StepOutcome& outcome, const std::string& record,
+void record_tree(const StepTree& tree,
                  const std::function<std::uint32_t(const TreeNode&)>& track_of,
                  Recording& recording) {
-  const StepTree& tree = outcome.tree;
   std::vector<int> open;
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
     const TreeNode& node = tree.nodes[i];
@@ -66,13 +60,13 @@ void record_tree(const StepOutcome& outcome, const std::string& record,
       recording.kernel(track_of(node), node);
       continue;
     }
-    close_until(tree, node.parent, record, outcome, open, track_of, recording);
+    close_until(tree, node.parent, open, track_of, recording);
     std::string name = node.name;
     if (node.request >= 0) name += " request=" + request_id(node.request);
     recording.push(track_of(node), node.begin_ns, name, node.layer);
     open.push_back(static_cast<int>(i));
   }
-  close_until(tree, -1, record, outcome, open, track_of, recording);
+  close_until(tree, -1, open, track_of, recording);
 }
 
 }  // namespace teller::simulate

@@ -14,9 +14,8 @@ namespace teller::simulate {
 std::string step_record_json(const StepOutcome& outcome, const EngineConfig& config,
                              const char* engine);
 
-// Pushes and pops the tree's ranges; calls and kernels go to their tracks. `record` is written
-// into the range "schedule" of rank 0 ("": none).
-void record_tree(const StepOutcome& outcome, const std::string& record,
+// Pushes and pops the tree's ranges; calls and kernels go to their tracks.
+void record_tree(const StepTree& tree,
                  const std::function<std::uint32_t(const TreeNode&)>& track_of,
                  Recording& recording);
 

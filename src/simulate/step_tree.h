@@ -23,6 +23,7 @@ struct TreeNode {
   std::int64_t begin_ns = 0, end_ns = 0;
   std::uint64_t correlation = 0;  // calls and kernels
   std::int64_t value = 0;         // calls: return code
+  std::int64_t wait_ns = 0;       // time in it that it only waits: for peers, or for the device
 };
 
 struct StepTree {
