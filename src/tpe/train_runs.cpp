@@ -21,6 +21,13 @@ using Json = nlohmann::ordered_json;
 constexpr std::uint32_t kMinVocabularySize = 16;
 constexpr std::uint64_t kCellLimit = 0xfffffff0;
 
+std::string slices_digest(const RunFolder& run) {
+  const Json artifacts = run.manifest().value("artifacts", Json::object());
+  const Json slices = artifacts.is_object() ? artifacts.value("slices", Json()) : Json();
+  const Json digest = slices.is_object() ? slices.value("digest", Json()) : Json();
+  return digest.is_string() ? digest.get<std::string>() : "";
+}
+
 struct Symbol {
   Layer layer = Layer::kStep;
   std::string text;
@@ -37,7 +44,7 @@ class Corpus {
     TELLER_TRY(const RunFolder run, RunFolder::open(path));
     TELLER_TRY(const Chains chains, open_chains(run));
     TELLER_TRY(const Slices slices, open_slices(run, chains));
-    digests_.push_back(run.manifest()["artifacts"]["slices"].value("digest", ""));
+    digests_.push_back(slices_digest(run));
     std::vector<std::uint32_t> known(chains.string_count() * kLayerCount, kNoIndex);
     for (std::uint32_t unit = 0; unit < slices.unit_count(); ++unit) {
       if (options.view && slices.units.view[unit] != static_cast<std::uint8_t>(*options.view)) {
@@ -150,7 +157,7 @@ std::string options_text(const Corpus& corpus, const TpeTrainOptions& options) {
   json["view"] = options.view ? std::string(view_name(*options.view)) : "both";
   json["whole_step"] = options.whole_step;
   json["slices"] = corpus.digests();
-  return json.dump();
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Status check_options(const TpeTrainOptions& options, std::uint32_t smallest) {

@@ -18,6 +18,9 @@ struct Pair {
   std::vector<std::uint32_t> places;  // first cells, ascending; some may be stale
 };
 
+// Places of a pair lie far apart: the one that comes this many later is fetched in advance.
+constexpr std::size_t kAhead = 16;
+
 struct Candidate {
   std::uint64_t count = 0;
   std::uint32_t key = 0;
@@ -139,7 +142,10 @@ class Trainer {
     const auto merged = static_cast<Id>(lengths_.size());
     const std::uint32_t left_length = lengths_[left], right_length = lengths_[right];
     lengths_.push_back(left_length + right_length);
-    for (const std::uint32_t first : pair.places) {
+    const std::vector<std::uint32_t>& places = pair.places;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      __builtin_prefetch(&cells_[places[std::min(i + kAhead, places.size() - 1)]]);
+      const std::uint32_t first = places[i];
       if (!is_at(pair, first)) continue;
       const std::size_t middle = std::size_t{first} + left_length, end = middle + right_length;
       lay_token(cells_, first, middle, end, merged);
