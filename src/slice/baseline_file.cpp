@@ -62,6 +62,7 @@ BaselineEntry entry_of(const Baseline& baseline, const KeyTable& keys) {
   entry.norm = baseline.norm;
   entry.kinds = baseline.kinds.steps;
   entry.failures = baseline.failures;
+  entry.collectives = baseline.collectives;
   return entry;
 }
 
@@ -88,6 +89,7 @@ Baseline baseline_of(const BaselineEntry& entry, KeyTable& keys) {
   baseline.norm = entry.norm;
   baseline.kinds.steps = entry.kinds;
   baseline.failures = entry.failures;
+  baseline.collectives = entry.collectives;
   // Counted where the runs were at hand; empty tables say that nothing is known.
   baseline.run.keys.resize(keys.size());
   baseline.healthy.keys.resize(keys.size());

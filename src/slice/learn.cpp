@@ -67,6 +67,9 @@ Learnt learn_own(const LearnRun& own, const KeyTable& keys, const SliceOptions& 
   learnt.baseline.first_medians.resize(keys.size());
   learnt.baseline.sides =
       learn_sides({{&own.observations, &own.sides}}, keys.size(), options.min_baseline_steps);
+  CollectiveLesson collectives;
+  collectives.add(*own.chains);
+  learnt.baseline.collectives = collectives.norms(options.min_baseline_steps);
   add_own_first(learnt.baseline, own, keys);
   learnt.provenance = {{"from", "run"}, {"runs", Json::array()}};
   return learnt;
@@ -181,12 +184,15 @@ Baseline learn_healthy(const std::vector<const LearnRun*>& runs, const KeyTable&
   baseline.external = true;
   std::vector<Lesson> lessons;
   std::vector<SideLesson> sides;
+  CollectiveLesson collectives;
   for (const LearnRun* run : runs) {
+    collectives.add(*run->chains);
     lessons.push_back({&run->observations, run->chains->step_count()});
     sides.push_back({&run->observations, &run->sides});
   }
   baseline.models = learn_keys(lessons, keys, options.min_baseline_steps);
   baseline.sides = learn_sides(sides, keys.size(), options.min_baseline_steps);
+  baseline.collectives = collectives.norms(options.min_baseline_steps);
   baseline.first_medians.resize(keys.size());
   baseline.mates.resize(keys.size());
   std::vector<std::vector<MateSeries>> series;
