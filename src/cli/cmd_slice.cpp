@@ -20,7 +20,8 @@ constexpr const char* kFooter =
     "  teller slice RUN --baseline HEALTHY         compare with a healthy run of the same "
     "deployment\n"
     "  teller slice RUN --baseline A --baseline B  with several: what is usual is known better\n"
-    "  teller slice HEALTHY --save-baseline FILE   keep what is usual; then slice RUN --baseline FILE\n"
+    "  teller slice HEALTHY --save-baseline FILE   keep what is usual; then slice RUN --baseline "
+    "FILE\n"
     "  teller slice RUN                            requests with their batch-mates only\n"
     "  teller slice RUN --baseline HEALTHY --fail-on-findings --json\n"
     "  teller report RUN                           then look at it\n";

@@ -49,8 +49,13 @@ BaselineEntry entry_of(const Baseline& baseline, const KeyTable& keys) {
   BaselineEntry entry;
   std::map<OpKey, EntryKey> sorted;
   for (std::uint32_t id = 0; id < keys.size(); ++id) {
-    EntryKey one{keys.key(id), baseline.models[id], baseline.mates[id], baseline.first_medians[id],
-                 baseline.sides[id], {}, ""};
+    EntryKey one{keys.key(id),
+                 baseline.models[id],
+                 baseline.mates[id],
+                 baseline.first_medians[id],
+                 baseline.sides[id],
+                 {},
+                 ""};
     if (id < baseline.kinds.keys.size()) {
       one.kinds = baseline.kinds.keys[id];
       one.parent = baseline.kinds.parents[id];

@@ -17,8 +17,15 @@ constexpr double kLargest = 1e18;
 
 Json fit_json(const Fit& fit) {
   if (!fit.known()) return nullptr;
-  return {fit.a,           fit.b,            fit.c,      fit.tokens_low, fit.tokens_high,
-          fit.context_low, fit.context_high, fit.spread, fit.points};
+  return {fit.a,
+          fit.b,
+          fit.c,
+          fit.tokens_low,
+          fit.tokens_high,
+          fit.context_low,
+          fit.context_high,
+          fit.spread,
+          fit.points};
 }
 
 Json norm_json(const SideNorm& norm) {
@@ -94,9 +101,14 @@ class Reader {
   Fit fit(const Json& value, const char* what) {
     Fit fit;
     if (value.is_null() || !is_list(value, what, 9, 9)) return fit;
-    double* const fields[] = {&fit.a,           &fit.b,           &fit.c,
-                              &fit.tokens_low,  &fit.tokens_high, &fit.context_low,
-                              &fit.context_high, &fit.spread};
+    double* const fields[] = {&fit.a,
+                              &fit.b,
+                              &fit.c,
+                              &fit.tokens_low,
+                              &fit.tokens_high,
+                              &fit.context_low,
+                              &fit.context_high,
+                              &fit.spread};
     for (std::size_t i = 0; i < 8; ++i) *fields[i] = number(value[i], what);
     fit.points = count(value[8], what);
     if (fit.points == 0 || fit.spread < kSpreadFloor || fit.tokens_low > fit.tokens_high ||

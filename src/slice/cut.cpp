@@ -139,8 +139,7 @@ class Cutter {
     features_.measure(step, step_);
     const auto score = static_cast<float>(c_.options.suspicion_z);
     const std::uint32_t first = unit_.size(), root = c_.chains.steps.root[step];
-    std::vector<std::uint32_t> places =
-        unit_.add_member(c_.chains, step, rank, step_, score);
+    std::vector<std::uint32_t> places = unit_.add_member(c_.chains, step, rank, step_, score);
     std::vector<std::uint32_t> collectives;
     for (const std::uint32_t node : collectives_of_step(c_.chains, step)) {
       collectives.push_back(places[node - root]);

@@ -132,14 +132,14 @@ Result<Learnt> learn_from_file(const LearnRun& own, KeyTable& keys, const SliceO
                        {"covers", rounded(chosen.covers)},
                        {"runs", chosen.entry->runs}};
   learnt.notes.push_back("expected values are those of entry \"" + chosen.entry->name +
-                         "\" of baseline file " + file + ", which knows " +
-                         percent(chosen.covers) +
+                         "\" of baseline file " + file + ", which knows " + percent(chosen.covers) +
                          " of this run's self time; with a baseline file, families that are extra "
                          "or missing throughout the run are not listed");
   for (const Json& run : chosen.entry->runs) {
     if (own.digest.empty() || run.value("chains", "") != own.digest) continue;
-    learnt.notes.push_back("that entry was learnt from this very run: what is wrong throughout "
-                           "the run passes for usual");
+    learnt.notes.push_back(
+        "that entry was learnt from this very run: what is wrong throughout "
+        "the run passes for usual");
   }
   return learnt;
 }

@@ -21,7 +21,7 @@ struct SliceOptions {
   std::vector<std::string> baselines;
   std::string save_baseline;  // file to write what was learnt to; "" for none
   std::string baseline_name;  // of the entry in that file; "": the first healthy run's name
-  double min_ratio = 1.5;  // an operator of a request is slow from this ratio to its mates on
+  double min_ratio = 1.5;     // an operator of a request is slow from this ratio to its mates on
   double min_family_ratio = 2.0;          // the same for a family against the baseline
   double min_run_ratio = 5.0;             // the same for all operators together
   double min_z = 5.0;                     // and from this many standard errors on

@@ -38,8 +38,9 @@ void Unit::add_node(const Chains& chains, std::uint32_t chain_node, std::uint32_
   role.push_back(frame ? Role::kFrame : (flags & kNodeRow) != 0 ? Role::kRow : Role::kOther);
 }
 
-std::vector<std::uint32_t> Unit::add_member(const Chains& chains, std::uint32_t step, std::int32_t member_rank,
-                               const StepFeatures& step_features, float ghost_score) {
+std::vector<std::uint32_t> Unit::add_member(const Chains& chains, std::uint32_t step,
+                                            std::int32_t member_rank,
+                                            const StepFeatures& step_features, float ghost_score) {
   const std::uint32_t root = chains.steps.root[step];
   std::vector<std::uint32_t> place(step_features.nodes.size());
   auto next_ghost = step_features.ghosts.begin();

@@ -38,7 +38,7 @@ struct Unit {
   // Adds a step's tree; ghosts stand right behind the node that they stand under. Returns the
   // index of each of the tree's nodes.
   std::vector<std::uint32_t> add_member(const Chains& chains, std::uint32_t step, std::int32_t rank,
-                           const StepFeatures& features, float ghost_score);
+                                        const StepFeatures& features, float ghost_score);
 
  private:
   void add_node(const Chains& chains, std::uint32_t chain_node, std::uint32_t parent_index,
