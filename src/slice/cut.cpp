@@ -110,6 +110,8 @@ class Cutter {
     const auto norm = c_.baseline.collectives.find(std::string(c_.chains.string(group.family)));
     NodeFeatures& features = unit_.features[v];
     features[kWaitShare] = feature_value(arrival.wait_share);
+    // How long it took is mostly how long it waited: it is judged by its arrival and its transfer.
+    if (!is_bad_whatever_its_time(features)) unit_.suspicious[v] = 0, unit_.score[v] = 0;
     if (norm == c_.baseline.collectives.end()) return;
     const double late = std::asinh(arrival.lateness_ns / norm->second.late_spread_ns);
     features[kLateness] = feature_value(late);

@@ -10,9 +10,11 @@
 namespace teller::slice_detail {
 namespace {
 
+constexpr double kLeastExcess = 0.01;    // of the step's self time: less excess is none
 constexpr double kPaceSpread = 0.25;     // of z_step
 constexpr std::int64_t kNotReady = 600;  // cudaErrorNotReady: an ordinary answer
 constexpr std::size_t kFewestMates = 2;
+constexpr double kNothing = 1e-6;  // smaller values are what rounding leaves
 
 bool has_failed(const Chains& chains, std::uint32_t node) {
   return (chains.nodes.flags[node] & kNodeFailed) != 0 && chains.nodes.value[node] != kNotReady;
@@ -45,8 +47,12 @@ std::vector<double> request_medians(const std::vector<Owned>& list, std::size_t 
 
 }  // namespace
 
+bool is_bad_whatever_its_time(const NodeFeatures& features) {
+  return features[kReturnCode] > 0 || features[kOpen] > 0 || features[kPresence] != 0;
+}
+
 float feature_value(double value) {
-  if (std::isnan(value)) return 0;
+  if (std::isnan(value) || std::abs(value) < kNothing) return 0;
   return static_cast<float>(
       std::clamp(value, -static_cast<double>(kFeatureLimit), static_cast<double>(kFeatureLimit)));
 }
@@ -90,11 +96,12 @@ void FeatureMaker::measure(std::uint32_t step, StepFeatures& out) const {
 
 void FeatureMaker::measure_times(std::uint32_t step, Range range, StepFeatures& out) const {
   const std::uint32_t root = c_.chains.steps.root[step];
-  double total = 0;
+  double total = 0, self = 0;
   std::vector<double> excess(range.end - range.begin, 0);
   for (std::size_t i = range.begin; i < range.end; ++i) {
     const Observation& o = c_.observations[i];
     const KeyModel& model = c_.baseline.models[o.key];
+    self += std::exp(static_cast<double>(o.log_self));
     NodeFeatures& features = out.nodes[o.node - root];
     if (model.duration.known()) {
       const double residual = model.duration.residual(o.duration()) - paces_[step];
@@ -109,6 +116,7 @@ void FeatureMaker::measure_times(std::uint32_t step, Range range, StepFeatures& 
     total += excess[i - range.begin];
   }
   out.nodes[0][kZStep] = feature_value(std::asinh(paces_[step] / kPaceSpread));
+  total = std::max(total, kLeastExcess * self);
   if (total <= 0) return;
   for (std::size_t i = range.begin; i < range.end; ++i) {
     const double share = excess[i - range.begin] / total;

@@ -29,6 +29,9 @@ struct StepFeatures {
 // Clamps to +-kFeatureLimit; 0 for NaN.
 float feature_value(double value);
 
+// Failed, open, extra or a ghost.
+bool is_bad_whatever_its_time(const NodeFeatures& features);
+
 class FeatureMaker {
  public:
   FeatureMaker(const Case& c, double suspicion_z);
