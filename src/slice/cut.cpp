@@ -64,8 +64,8 @@ std::size_t limit_nodes(const Unit& unit, const std::vector<float>& relevance, s
 
 class Cutter {
  public:
-  Cutter(const Case& c, CutCounts& counts)
-      : c_(c), counts_(counts), features_(c, c.options.suspicion_z) {}
+  Cutter(const Case& c, const Findings& findings, CutCounts& counts)
+      : c_(c), counts_(counts), features_(c, suspects_of(findings, c.keys)) {}
 
   SlicesBuilder run() {
     for (std::uint32_t step = 0; step < c_.chains.step_count(); ++step) cut_step(step);
@@ -264,8 +264,8 @@ class Cutter {
 
 }  // namespace
 
-SlicesBuilder cut_slices(const Case& c, CutCounts& counts) {
-  return Cutter(c, counts).run();
+SlicesBuilder cut_slices(const Case& c, const Findings& findings, CutCounts& counts) {
+  return Cutter(c, findings, counts).run();
 }
 
 }  // namespace teller::slice_detail

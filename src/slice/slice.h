@@ -31,7 +31,7 @@ struct SliceOptions {
   std::uint32_t min_baseline_steps = 20;  // steps of a kind that an expected value needs
   std::uint32_t max_instances = 50;       // deviating instances to keep
   // Slices alone:
-  double suspicion_z = 3.0;  // an instance is suspicious from this deviation on
+  double suspicion_z = 2.5;  // an instance is suspicious from this deviation on
   slice_detail::RelevanceWeights weights;
   std::uint32_t skeleton_levels = 2;  // levels below STEP that a step without suspicion keeps
   std::uint32_t max_nodes = 256;      // of one unit
