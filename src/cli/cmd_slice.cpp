@@ -15,7 +15,7 @@ constexpr int kExitFindings = 10;
 
 constexpr const char* kFooter =
     "Exit code 0 whether or not something stands out; with --fail-on-findings 10 if it does.\n"
-    "What is computed, and what each threshold means: docs/localise.md.\n\n"
+    "What is computed, and what each option means: docs/localise.md and docs/slice.md.\n\n"
     "Examples:\n"
     "  teller slice RUN --baseline HEALTHY         compare with a healthy run of the same "
     "deployment\n"
