@@ -190,6 +190,15 @@ void ProcessTable::refresh(ProcessInfo& process) {
   changed_ = true;
 }
 
+std::string start_variable(std::int64_t pid, const std::string& name) {
+  const std::string environment = '\0' + read_proc(pid, "environ");
+  const std::string key = '\0' + name + '=';
+  const std::size_t found = environment.find(key);
+  if (found == std::string::npos) return "";
+  const std::size_t begin = found + key.size();
+  return environment.substr(begin, environment.find('\0', begin) - begin);
+}
+
 bool ProcessTable::belongs(std::int64_t pid, std::int64_t ppid) const {
   if (alive_.contains(ppid)) return true;
   const std::string environment = '\0' + read_proc(pid, "environ");

@@ -21,6 +21,10 @@ struct ProcessInfo {
   std::string comm;
 };
 
+// A variable of the environment that process `pid` was started with; "" where it has none, or where
+// the environment cannot be read. What the process sets later is not seen.
+std::string start_variable(std::int64_t pid, const std::string& name);
+
 // Follows the program and its descendants. A process belongs to the run if its parent does, or if
 // its environment names our socket (its parent may have gone before we looked).
 class ProcessTable {

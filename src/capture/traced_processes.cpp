@@ -92,6 +92,17 @@ Status TracedProcesses::take_over(int arena_fd, const ring::Hello& hello, std::i
   return opened;
 }
 
+namespace {
+
+// Adds `text` to `meta` if it is a number as launchers of distributed jobs (torchrun) give it.
+void add_count(Json& meta, const char* key, const std::string& text) {
+  const bool digits = !text.empty() && text.size() <= 6 &&
+                      text.find_first_not_of("0123456789") == std::string::npos;
+  if (digits) meta[key] = std::stoi(text);
+}
+
+}  // namespace
+
 Status TracedProcesses::open_file(Traced& traced, const ring::Hello& hello) {
   timespec real{};
   const std::int64_t now = monotonic_ns();
@@ -108,6 +119,8 @@ Status TracedProcesses::open_file(Traced& traced, const ring::Hello& hello) {
   if (skew > 1000 * kMillisecond || skew < -10000 * kMillisecond) meta["clock"]["skew_ns"] = skew;
   meta["argv"] = table_.argv_of(traced.pid);
   if (hello.pid != traced.pid) meta["namespace_pid"] = hello.pid;
+  add_count(meta, "rank", start_variable(traced.pid, "RANK"));
+  add_count(meta, "world_size", start_variable(traced.pid, "WORLD_SIZE"));
   auto file = EventFileWriter::create(writer_.next_event_file(traced.pid),
                                       meta.dump(-1, ' ', false, Json::error_handler_t::replace));
   if (!file) return file.error();

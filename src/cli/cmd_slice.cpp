@@ -15,12 +15,13 @@ constexpr int kExitFindings = 10;
 
 constexpr const char* kFooter =
     "Exit code 0 whether or not something stands out; with --fail-on-findings 10 if it does.\n"
-    "What is computed, and what each threshold means: docs/localise.md.\n\n"
+    "What is computed, and what each option means: docs/localise.md and docs/slice.md.\n\n"
     "Examples:\n"
     "  teller slice RUN --baseline HEALTHY         compare with a healthy run of the same "
     "deployment\n"
     "  teller slice RUN --baseline A --baseline B  with several: what is usual is known better\n"
-    "  teller slice HEALTHY --save-baseline FILE   keep what is usual; then slice RUN --baseline FILE\n"
+    "  teller slice HEALTHY --save-baseline FILE   keep what is usual; then slice RUN --baseline "
+    "FILE\n"
     "  teller slice RUN                            requests with their batch-mates only\n"
     "  teller slice RUN --baseline HEALTHY --fail-on-findings --json\n"
     "  teller report RUN                           then look at it\n";

@@ -10,6 +10,7 @@
 #include "base/mapped_file.h"
 #include "dump/dump_chains.h"
 #include "dump/dump_events.h"
+#include "dump/dump_slices.h"
 #include "dump/dump_tokens.h"
 #include "dump/print.h"
 #include "run_folder/run_folder.h"
@@ -22,7 +23,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr std::string_view kArtifacts[] = {"manifest", "events",   "logs",  "processes",
-                                           "chains",   "findings", "tokens"};
+                                           "chains",   "findings", "slices", "tokens"};
 constexpr std::uint64_t kJsonFileLimit = 1u << 30;
 
 // Prints a JSON Lines file; lines that are not JSON objects are printed as "broken".
@@ -83,8 +84,8 @@ Error unknown_artifact(const std::string& name) {
   return {
       ErrorCode::kUsage, "dump: there is no artefact called " + name,
       "one of manifest, events, logs, processes, chains, chains.nodes, chains.steps, chains.rows, "
-      "chains.requests, chains.logs, chains.tracks, findings, tokens, tokens.units, tokens.tokens, "
-      "tokens.edges"};
+      "chains.requests, chains.logs, chains.tracks, chains.sources, findings, slices, tokens, "
+      "tokens.units, tokens.tokens, tokens.edges"};
 }
 
 Status dump_artifact(const RunFolder& run, const std::string& name, std::string_view table,
@@ -93,6 +94,9 @@ Status dump_artifact(const RunFolder& run, const std::string& name, std::string_
   if (required) {
     TELLER_TRY(const auto present, run.require_artifact(name));
     static_cast<void>(present);
+  }
+  if (name == "slices") {
+    return run.artifact_files(name).empty() ? Status() : dump_slices(run, options, out);
   }
   for (const std::string& file : run.artifact_files(name)) {
     TELLER_CHECK_OK(dump_file(run, name, file, table, options, out));

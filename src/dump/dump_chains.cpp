@@ -73,7 +73,7 @@ Json to_json(const Chains& chains, const std::string& column, T value) {
 std::size_t table_rows(const Chains& chains, std::string_view wanted) {
   std::size_t rows = 0;
   visit_columns(chains, [&](const char* table, const char*, const auto& column) {
-    if (table == wanted) rows = column.size();
+    if (table == wanted) rows = std::max<std::size_t>(rows, column.size());
   });
   return rows;
 }
@@ -82,7 +82,7 @@ Json row_of(const Chains& chains, std::string_view wanted, std::size_t row) {
   Json record = Json::object();
   record["id"] = row;
   visit_columns(chains, [&](const char* table, const char* name, const auto& column) {
-    if (table != wanted) return;
+    if (table != wanted || row >= column.size()) return;  // absent in files of older versions
     const std::string full = std::string(table) + "." + name;
     const std::string key = full == "requests.id" ? "request" : name;
     record[key] = to_json(chains, full, column[row]);

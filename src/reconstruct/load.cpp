@@ -54,6 +54,12 @@ std::string track_label(const EventFile& file, const TrackRecord& track, const T
   return device.empty() ? stream : device + " " + stream;
 }
 
+// The rank that META states; -1 where it states none, or nonsense.
+std::int32_t rank_of(const Json& meta) {
+  const std::int64_t rank = number_of(meta, "rank");
+  return rank >= 0 && rank <= 1'000'000 ? static_cast<std::int32_t>(rank) : -1;
+}
+
 class Loader {
  public:
   explicit Loader(Workspace& work) : work_(work) {}
@@ -74,6 +80,7 @@ class Loader {
     const auto index = static_cast<std::uint16_t>(work_.sources.size());
     source.first_track = static_cast<std::uint32_t>(work_.thread_of_track.size());
     work_.chains.sources.name.push_back(work_.chains.strings.intern(source.name));
+    work_.chains.sources.rank.push_back(rank_of(meta));
     add_tracks(source, index, thread_names(meta));
     work_.sources.push_back(std::move(source));
   }

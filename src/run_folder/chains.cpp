@@ -58,13 +58,22 @@ Error Chains::corrupt(const std::string& why) const {
           "make it again with teller reconstruct RUN"};
 }
 
+namespace {
+
+// Columns that files may lack or leave empty: older ones do.
+bool is_optional(std::string_view table, std::string_view name) {
+  return table == "sources" && name == "rank";
+}
+
+}  // namespace
+
 Status Chains::map_columns() {
   Status status;
   std::string table_now;
   std::size_t length = 0;
   visit_columns(*this, [&](const char* table, const char* name, auto& column) {
     using T = std::remove_const_t<typename std::decay_t<decltype(column)>::element_type>;
-    if (!status) return;
+    if (!status || (is_optional(table, name) && !file_.has(table, name))) return;
     auto mapped = file_.column<T>(table, name);
     if (!mapped) {
       status = mapped.error();
@@ -73,7 +82,7 @@ Status Chains::map_columns() {
     column = *mapped;
     if (table_now != table) length = column.size();
     table_now = table;
-    if (column.size() != length) {
+    if (column.size() != length && !(is_optional(table, name) && column.empty())) {
       status = corrupt(std::string("columns of table ") + table + " differ in length");
     }
   });

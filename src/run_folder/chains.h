@@ -158,6 +158,7 @@ struct TrackColumns {
 template <template <typename> class Column>
 struct SourceColumns {
   Column<std::uint32_t> name;  // string: the input's file name, or "pid N"
+  Column<std::int32_t> rank;   // of a distributed job; -1 unknown. Older files lack it
 };
 
 template <typename T>
@@ -237,6 +238,7 @@ void visit_columns(Chains& c, Visit&& visit) {
   TELLER_COLUMN(tracks, stream);
   TELLER_COLUMN(tracks, label);
   TELLER_COLUMN(sources, name);
+  TELLER_COLUMN(sources, rank);
 #undef TELLER_COLUMN
 }
 
@@ -282,6 +284,11 @@ class Chains {
                                     : std::string_view{};
   }
   std::size_t string_count() const { return string_ends_.size(); }
+  // Rank of a source in its distributed job; -1 where it is not known.
+  std::int32_t rank_of_source(std::uint16_t source) const {
+    return source < sources.rank.size() ? sources.rank[source] : -1;
+  }
+  std::int32_t rank(std::uint32_t node) const { return rank_of_source(nodes.source[node]); }
   Layer layer(std::uint32_t node) const { return static_cast<Layer>(nodes.layer[node]); }
 
  private:

@@ -170,6 +170,12 @@ Status ColumnFile::read_directory() {
   return {};
 }
 
+bool ColumnFile::has(std::string_view table, std::string_view name) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const ColumnEntry& entry) {
+    return column_text(entry.table) == table && column_text(entry.name) == name;
+  });
+}
+
 Result<const ColumnEntry*> ColumnFile::find(std::string_view table, std::string_view name,
                                             std::size_t element_bytes) const {
   for (const ColumnEntry& entry : entries_) {

@@ -78,6 +78,7 @@ class ColumnFile {
     return std::span<const T>(reinterpret_cast<const T*>(map_.data() + entry->offset),
                               entry->count);
   }
+  bool has(std::string_view table, std::string_view name) const;
   const std::vector<ColumnEntry>& entries() const { return entries_; }
   const std::string& path() const { return path_; }
 

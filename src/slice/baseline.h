@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "slice/collectives.h"
 #include "slice/mates.h"
 #include "slice/observations.h"
 #include "slice/presence.h"
@@ -39,6 +40,7 @@ struct Baseline {
   std::vector<SideModel> sides;  // by key id
   KindPresence kinds;            // empty if not external
   FailureRates failures;         // likewise
+  CollectiveNorms collectives;   // by family
 
   std::vector<Fit> duration_fits() const;
   std::vector<Fit> self_fits() const;

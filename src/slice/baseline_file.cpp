@@ -49,8 +49,13 @@ BaselineEntry entry_of(const Baseline& baseline, const KeyTable& keys) {
   BaselineEntry entry;
   std::map<OpKey, EntryKey> sorted;
   for (std::uint32_t id = 0; id < keys.size(); ++id) {
-    EntryKey one{keys.key(id), baseline.models[id], baseline.mates[id], baseline.first_medians[id],
-                 baseline.sides[id], {}, ""};
+    EntryKey one{keys.key(id),
+                 baseline.models[id],
+                 baseline.mates[id],
+                 baseline.first_medians[id],
+                 baseline.sides[id],
+                 {},
+                 ""};
     if (id < baseline.kinds.keys.size()) {
       one.kinds = baseline.kinds.keys[id];
       one.parent = baseline.kinds.parents[id];
@@ -62,6 +67,7 @@ BaselineEntry entry_of(const Baseline& baseline, const KeyTable& keys) {
   entry.norm = baseline.norm;
   entry.kinds = baseline.kinds.steps;
   entry.failures = baseline.failures;
+  entry.collectives = baseline.collectives;
   return entry;
 }
 
@@ -88,6 +94,7 @@ Baseline baseline_of(const BaselineEntry& entry, KeyTable& keys) {
   baseline.norm = entry.norm;
   baseline.kinds.steps = entry.kinds;
   baseline.failures = entry.failures;
+  baseline.collectives = entry.collectives;
   // Counted where the runs were at hand; empty tables say that nothing is known.
   baseline.run.keys.resize(keys.size());
   baseline.healthy.keys.resize(keys.size());

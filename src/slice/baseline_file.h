@@ -29,6 +29,7 @@ struct BaselineEntry {
   ScheduleNorm norm;
   std::map<StepKind, std::uint32_t> kinds;
   FailureRates failures;
+  CollectiveNorms collectives;
 };
 
 // What a file keeps of a baseline, name and runs aside: keys that anything is known of, by key.

@@ -17,8 +17,15 @@ constexpr double kLargest = 1e18;
 
 Json fit_json(const Fit& fit) {
   if (!fit.known()) return nullptr;
-  return {fit.a,           fit.b,            fit.c,      fit.tokens_low, fit.tokens_high,
-          fit.context_low, fit.context_high, fit.spread, fit.points};
+  return {fit.a,
+          fit.b,
+          fit.c,
+          fit.tokens_low,
+          fit.tokens_high,
+          fit.context_low,
+          fit.context_high,
+          fit.spread,
+          fit.points};
 }
 
 Json norm_json(const SideNorm& norm) {
@@ -94,9 +101,14 @@ class Reader {
   Fit fit(const Json& value, const char* what) {
     Fit fit;
     if (value.is_null() || !is_list(value, what, 9, 9)) return fit;
-    double* const fields[] = {&fit.a,           &fit.b,           &fit.c,
-                              &fit.tokens_low,  &fit.tokens_high, &fit.context_low,
-                              &fit.context_high, &fit.spread};
+    double* const fields[] = {&fit.a,
+                              &fit.b,
+                              &fit.c,
+                              &fit.tokens_low,
+                              &fit.tokens_high,
+                              &fit.context_low,
+                              &fit.context_high,
+                              &fit.spread};
     for (std::size_t i = 0; i < 8; ++i) *fields[i] = number(value[i], what);
     fit.points = count(value[8], what);
     if (fit.points == 0 || fit.spread < kSpreadFloor || fit.tokens_low > fit.tokens_high ||
@@ -198,6 +210,17 @@ void read_failures(Reader& read, const Json& json, FailureRates& failures) {
   }
 }
 
+void read_collectives(Reader& read, const Json& json, CollectiveNorms& norms) {
+  if (!read.is_list(json, "collectives", 0, kMostValues)) return;
+  for (const Json& one : json) {
+    CollectiveNorm norm;
+    norm.late_spread_ns = read.number(read.get(one, "late_spread_ns"), "late_spread_ns");
+    norm.transfer = read.norm(read.get(one, "transfer"), "transfer");
+    if (norm.late_spread_ns < kLateFloorNs) read.fail("late_spread_ns is too small");
+    norms[read.text(read.get(one, "family"), "the family of a collective")] = norm;
+  }
+}
+
 void read_runs(Reader& read, const Json& json, Json& runs) {
   if (!read.is_list(json, "runs", 0, kMostValues)) return;
   for (const Json& run : json) {
@@ -225,6 +248,12 @@ Json entry_json(const BaselineEntry& entry) {
   for (const auto& [what, rate] : entry.failures) {
     json["failures"].push_back({what.first, what.second, rate});
   }
+  json["collectives"] = Json::array();
+  for (const auto& [family, norm] : entry.collectives) {
+    json["collectives"].push_back({{"family", family},
+                                   {"late_spread_ns", norm.late_spread_ns},
+                                   {"transfer", norm_json(norm.transfer)}});
+  }
   json["keys"] = Json::array();
   for (const EntryKey& key : entry.keys) json["keys"].push_back(key_json(key));
   return json;
@@ -239,6 +268,7 @@ Result<BaselineEntry> read_entry(const Json& json) {
   read_schedule_norm(read, read.get(json, "schedule"), entry.norm);
   entry.kinds = read.kinds(read.get(json, "kinds"));
   read_failures(read, read.get(json, "failures"), entry.failures);
+  read_collectives(read, read.get(json, "collectives"), entry.collectives);
   const auto keys = json.find("keys");
   if (keys == json.end()) read.fail("keys are missing");
   if (read.good() && read.is_list(*keys, "keys", 0, kMostKeys)) {

@@ -1,9 +1,12 @@
 #include "slice/cut.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
+#include "slice/collectives.h"
+#include "slice/robust.h"
 #include "slice/unit.h"
 
 namespace teller::slice_detail {
@@ -61,11 +64,12 @@ std::size_t limit_nodes(const Unit& unit, const std::vector<float>& relevance, s
 
 class Cutter {
  public:
-  Cutter(const Case& c, CutCounts& counts)
-      : c_(c), counts_(counts), features_(c, c.options.suspicion_z) {}
+  Cutter(const Case& c, const Findings& findings, CutCounts& counts)
+      : c_(c), counts_(counts), features_(c, suspects_of(findings, c.keys)) {}
 
   SlicesBuilder run() {
     for (std::uint32_t step = 0; step < c_.chains.step_count(); ++step) cut_step(step);
+    for (const RankSteps& steps : steps_across_ranks(c_.chains)) cut_across(steps);
     return std::move(out_);
   }
 
@@ -73,18 +77,79 @@ class Cutter {
   void cut_step(std::uint32_t step) {
     unit_.clear();
     begin_unit(View::kVertical, step, features_.pace(step));
-    add_member(step, -1);
+    add_member(step, c_.chains.rank(c_.chains.steps.root[step]));
     write_unit();
   }
 
-  void add_member(std::uint32_t step, std::int32_t rank) {
+  void cut_across(const RankSteps& steps) {
+    unit_.clear();
+    std::vector<double> paces;
+    for (const RankSteps::Member& one : steps.members) {
+      paces.push_back(static_cast<double>(features_.pace(one.step)));
+    }
+    begin_unit(View::kHorizontal, steps.members.front().step,
+               static_cast<float>(median(std::move(paces))));
+    std::vector<std::vector<std::uint32_t>> places;
+    for (const RankSteps::Member& one : steps.members) {
+      places.push_back(add_member(one.step, one.rank));
+    }
+    for (const CollectiveGroup& group : match_collectives(c_.chains, steps)) {
+      std::vector<std::uint32_t> nodes;
+      for (const Arrival& one : group.arrivals) {
+        const std::uint32_t root = c_.chains.steps.root[steps.members[one.member].step];
+        nodes.push_back(places[one.member][one.node - root]);
+        judge_arrival(group, one, nodes.back());
+      }
+      tie_peers(group, nodes);
+    }
+    write_unit();
+  }
+
+  // Features of a collective against the other ranks.
+  void judge_arrival(const CollectiveGroup& group, const Arrival& arrival, std::uint32_t v) {
+    const auto norm = c_.baseline.collectives.find(std::string(c_.chains.string(group.family)));
+    NodeFeatures& features = unit_.features[v];
+    features[kWaitShare] = feature_value(arrival.wait_share);
+    // How long it took is mostly how long it waited: it is judged by its arrival and its transfer.
+    if (!is_bad_whatever_its_time(features)) unit_.suspicious[v] = 0, unit_.score[v] = 0;
+    if (norm == c_.baseline.collectives.end()) return;
+    const double late = std::asinh(arrival.lateness_ns / norm->second.late_spread_ns);
+    features[kLateness] = feature_value(late);
+    if (!arrival.open) {
+      features[kBandwidth] = feature_value(norm->second.transfer.deviation(arrival.log_transfer));
+    }
+    const float z = std::max(features[kLateness], features[kBandwidth]);
+    if (z < static_cast<float>(c_.options.suspicion_z)) return;
+    unit_.score[v] = std::max(unit_.score[v], z);
+    unit_.suspicious[v] = 1;
+  }
+
+  // Each collective with its peer on the rank that came last: with every other one there would be
+  // as many edges as pairs of ranks.
+  void tie_peers(const CollectiveGroup& group, const std::vector<std::uint32_t>& nodes) {
+    std::size_t last = 0;
+    for (std::size_t i = 1; i < nodes.size(); ++i) {
+      if (group.arrivals[i].lateness_ns > group.arrivals[last].lateness_ns) last = i;
+    }
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (i != last) unit_.communication.emplace_back(nodes[last], nodes[i]);
+    }
+  }
+
+  // Returns where the step's nodes stand in the unit.
+  std::vector<std::uint32_t> add_member(std::uint32_t step, std::int32_t rank) {
     features_.measure(step, step_);
     const auto score = static_cast<float>(c_.options.suspicion_z);
-    const std::uint32_t first = unit_.add_member(c_.chains, step, rank, step_, score);
-    tie_regions(c_.chains, first, unit_.size(),
-                collectives_of(c_.chains, unit_, first, unit_.size()), unit_);
+    const std::uint32_t first = unit_.size(), root = c_.chains.steps.root[step];
+    std::vector<std::uint32_t> places = unit_.add_member(c_.chains, step, rank, step_, score);
+    std::vector<std::uint32_t> collectives;
+    for (const std::uint32_t node : collectives_of_step(c_.chains, step)) {
+      collectives.push_back(places[node - root]);
+    }
+    tie_regions(c_.chains, first, unit_.size(), collectives, unit_);
     out_.members.step.push_back(step);
     out_.members.rank.push_back(rank);
+    return places;
   }
 
   void begin_unit(View view, std::uint32_t step, float pace) {
@@ -199,8 +264,8 @@ class Cutter {
 
 }  // namespace
 
-SlicesBuilder cut_slices(const Case& c, CutCounts& counts) {
-  return Cutter(c, counts).run();
+SlicesBuilder cut_slices(const Case& c, const Findings& findings, CutCounts& counts) {
+  return Cutter(c, findings, counts).run();
 }
 
 }  // namespace teller::slice_detail

@@ -18,6 +18,6 @@ struct CutCounts {
 };
 
 // The slices of every step.
-SlicesBuilder cut_slices(const Case& c, CutCounts& counts);
+SlicesBuilder cut_slices(const Case& c, const Findings& findings, CutCounts& counts);
 
 }  // namespace teller::slice_detail

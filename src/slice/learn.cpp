@@ -67,6 +67,9 @@ Learnt learn_own(const LearnRun& own, const KeyTable& keys, const SliceOptions& 
   learnt.baseline.first_medians.resize(keys.size());
   learnt.baseline.sides =
       learn_sides({{&own.observations, &own.sides}}, keys.size(), options.min_baseline_steps);
+  CollectiveLesson collectives;
+  collectives.add(*own.chains);
+  learnt.baseline.collectives = collectives.norms(options.min_baseline_steps);
   add_own_first(learnt.baseline, own, keys);
   learnt.provenance = {{"from", "run"}, {"runs", Json::array()}};
   return learnt;
@@ -129,14 +132,14 @@ Result<Learnt> learn_from_file(const LearnRun& own, KeyTable& keys, const SliceO
                        {"covers", rounded(chosen.covers)},
                        {"runs", chosen.entry->runs}};
   learnt.notes.push_back("expected values are those of entry \"" + chosen.entry->name +
-                         "\" of baseline file " + file + ", which knows " +
-                         percent(chosen.covers) +
+                         "\" of baseline file " + file + ", which knows " + percent(chosen.covers) +
                          " of this run's self time; with a baseline file, families that are extra "
                          "or missing throughout the run are not listed");
   for (const Json& run : chosen.entry->runs) {
     if (own.digest.empty() || run.value("chains", "") != own.digest) continue;
-    learnt.notes.push_back("that entry was learnt from this very run: what is wrong throughout "
-                           "the run passes for usual");
+    learnt.notes.push_back(
+        "that entry was learnt from this very run: what is wrong throughout "
+        "the run passes for usual");
   }
   return learnt;
 }
@@ -181,12 +184,15 @@ Baseline learn_healthy(const std::vector<const LearnRun*>& runs, const KeyTable&
   baseline.external = true;
   std::vector<Lesson> lessons;
   std::vector<SideLesson> sides;
+  CollectiveLesson collectives;
   for (const LearnRun* run : runs) {
+    collectives.add(*run->chains);
     lessons.push_back({&run->observations, run->chains->step_count()});
     sides.push_back({&run->observations, &run->sides});
   }
   baseline.models = learn_keys(lessons, keys, options.min_baseline_steps);
   baseline.sides = learn_sides(sides, keys.size(), options.min_baseline_steps);
+  baseline.collectives = collectives.norms(options.min_baseline_steps);
   baseline.first_medians.resize(keys.size());
   baseline.mates.resize(keys.size());
   std::vector<std::vector<MateSeries>> series;

@@ -12,7 +12,8 @@ nlohmann::ordered_json locator(const Chains& chains, const RunName& run, std::ui
   const std::uint32_t track = chains.nodes.track[node];
   json["run"] = run.run;
   json["host"] = run.host.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(run.host);
-  json["rank"] = nullptr;
+  const std::int32_t rank = chains.rank(node);
+  json["rank"] = rank < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(rank);
   json["pid"] = nullptr;
   if (track < chains.tracks.pid.size()) json["pid"] = chains.tracks.pid[track];
   json["step"] = nullptr;

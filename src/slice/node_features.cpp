@@ -10,9 +10,11 @@
 namespace teller::slice_detail {
 namespace {
 
+constexpr double kLeastExcess = 0.01;    // of the step's self time: less excess is none
 constexpr double kPaceSpread = 0.25;     // of z_step
 constexpr std::int64_t kNotReady = 600;  // cudaErrorNotReady: an ordinary answer
 constexpr std::size_t kFewestMates = 2;
+constexpr double kNothing = 1e-6;  // smaller values are what rounding leaves
 
 bool has_failed(const Chains& chains, std::uint32_t node) {
   return (chains.nodes.flags[node] & kNodeFailed) != 0 && chains.nodes.value[node] != kNotReady;
@@ -45,15 +47,43 @@ std::vector<double> request_medians(const std::vector<Owned>& list, std::size_t 
 
 }  // namespace
 
+bool is_bad_whatever_its_time(const NodeFeatures& features) {
+  return features[kReturnCode] > 0 || features[kOpen] > 0 || features[kPresence] != 0;
+}
+
 float feature_value(double value) {
-  if (std::isnan(value)) return 0;
+  if (std::isnan(value) || std::abs(value) < kNothing) return 0;
   return static_cast<float>(
       std::clamp(value, -static_cast<double>(kFeatureLimit), static_cast<double>(kFeatureLimit)));
 }
 
-FeatureMaker::FeatureMaker(const Case& c, double suspicion_z)
+Suspects suspects_of(const Findings& findings, const KeyTable& keys) {
+  std::map<std::tuple<std::string, std::string, std::string>, std::uint32_t> owned;
+  for (std::uint32_t id = 0; id < keys.size(); ++id) {
+    const OpKey& key = keys.key(id);
+    if (!key.owned) continue;
+    owned[{std::string(layer_name(key.layer)), key.family, std::string(phase_name(key.phase))}] =
+        id;
+  }
+  Suspects suspects;
+  for (const RequestFinding& request : findings.requests) {
+    for (const Reason& reason : request.reasons) {
+      if (reason.kind != "slow_operator" || !reason.suspicious) continue;
+      for (const Json& op : reason.operators) {
+        const auto found = owned.find({op["layer"], op["family"], op["phase"]});
+        if (found != owned.end()) suspects.owned.insert({found->second, request.request});
+      }
+    }
+  }
+  for (const OperatorFinding& op : findings.operators) {
+    if (op.suspicious && op.kind == "slower") suspects.shared.insert(op.key);
+  }
+  return suspects;
+}
+
+FeatureMaker::FeatureMaker(const Case& c, Suspects suspects)
     : c_(c),
-      suspicion_z_(suspicion_z),
+      suspects_(std::move(suspects)),
       paces_(
           step_pace(c.observations,
                     step_residuals(c.observations, c.baseline.self_fits(), c.chains.step_count()),
@@ -90,11 +120,12 @@ void FeatureMaker::measure(std::uint32_t step, StepFeatures& out) const {
 
 void FeatureMaker::measure_times(std::uint32_t step, Range range, StepFeatures& out) const {
   const std::uint32_t root = c_.chains.steps.root[step];
-  double total = 0;
+  double total = 0, self = 0;
   std::vector<double> excess(range.end - range.begin, 0);
   for (std::size_t i = range.begin; i < range.end; ++i) {
     const Observation& o = c_.observations[i];
     const KeyModel& model = c_.baseline.models[o.key];
+    self += std::exp(static_cast<double>(o.log_self));
     NodeFeatures& features = out.nodes[o.node - root];
     if (model.duration.known()) {
       const double residual = model.duration.residual(o.duration()) - paces_[step];
@@ -109,6 +140,7 @@ void FeatureMaker::measure_times(std::uint32_t step, Range range, StepFeatures& 
     total += excess[i - range.begin];
   }
   out.nodes[0][kZStep] = feature_value(std::asinh(paces_[step] / kPaceSpread));
+  total = std::max(total, kLeastExcess * self);
   if (total <= 0) return;
   for (std::size_t i = range.begin; i < range.end; ++i) {
     const double share = excess[i - range.begin] / total;
@@ -205,18 +237,25 @@ void FeatureMaker::measure_rows(std::uint32_t step, StepFeatures& out) const {
   for (std::uint32_t row = first; row < first + c_.chains.steps.row_count[step]; ++row) {
     const std::uint32_t i = c_.chains.rows.node[row] - root;
     rows_.fill(row, out.nodes[i]);
-    if (rows_.is_suspicious(row)) out.score[i] = static_cast<float>(suspicion_z_);
+    if (rows_.is_suspicious(row)) out.score[i] = static_cast<float>(c_.options.suspicion_z);
   }
+}
+
+float FeatureMaker::least_z(const Observation& o) const {
+  const auto least = static_cast<float>(c_.options.suspicion_z);
+  const bool suspect =
+      suspects_.shared.count(o.key) != 0 || suspects_.owned.count({o.key, o.request}) != 0;
+  return suspect ? std::min(kSuspectZ, least) : least;
 }
 
 void FeatureMaker::find_suspicious(std::uint32_t step, Range range, StepFeatures& out) const {
   const std::uint32_t root = c_.chains.steps.root[step];
-  const auto least = static_cast<float>(suspicion_z_);
+  const auto least = static_cast<float>(c_.options.suspicion_z);
   for (std::size_t i = range.begin; i < range.end; ++i) {
     const std::uint32_t at = c_.observations[i].node - root;
     const NodeFeatures& features = out.nodes[at];
     const float z = std::max(std::abs(features[kZSelf]), std::abs(features[kZMates]));
-    if (z >= least) out.score[at] = std::max(out.score[at], z);
+    if (z >= least_z(c_.observations[i])) out.score[at] = std::max(out.score[at], z);
     if (features[kPresence] > 0) out.score[at] = std::max(out.score[at], least);
   }
   // Of open nodes, those that hold no other: the rest are open because these are.

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "run_folder/features.h"
@@ -29,9 +31,21 @@ struct StepFeatures {
 // Clamps to +-kFeatureLimit; 0 for NaN.
 float feature_value(double value);
 
+// Operators that the findings name. Their instances are suspicious from a smaller deviation on:
+// what deviates in many steps need not stand out in each.
+struct Suspects {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> owned;  // key, request
+  std::set<std::uint32_t> shared;                           // keys
+};
+Suspects suspects_of(const Findings& findings, const KeyTable& keys);
+inline constexpr float kSuspectZ = 1.0F;
+
+// Failed, open, extra or a ghost.
+bool is_bad_whatever_its_time(const NodeFeatures& features);
+
 class FeatureMaker {
  public:
-  FeatureMaker(const Case& c, double suspicion_z);
+  FeatureMaker(const Case& c, Suspects suspects);
 
   // The step's pace as a logarithm.
   float pace(std::uint32_t step) const { return static_cast<float>(paces_[step]); }
@@ -49,10 +63,11 @@ class FeatureMaker {
   void measure_presence(std::uint32_t step, Range range, StepFeatures& out) const;
   void measure_states(std::uint32_t step, StepFeatures& out) const;
   void measure_rows(std::uint32_t step, StepFeatures& out) const;
+  float least_z(const Observation& o) const;
   void find_suspicious(std::uint32_t step, Range range, StepFeatures& out) const;
 
   const Case& c_;
-  const double suspicion_z_;
+  const Suspects suspects_;
   std::vector<double> paces_;
   std::vector<SideValue> sides_;
   RowFeatures rows_;

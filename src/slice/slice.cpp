@@ -120,9 +120,10 @@ Status publish_slices(RunFolder& run, const SlicesBuilder& slices, const SliceOp
 }
 
 // Cuts and publishes the slices.
-Result<SliceResult> cut(RunFolder& run, const Case& c, const Json& baseline) {
+Result<SliceResult> cut(RunFolder& run, const Case& c, const Findings& findings,
+                        const Json& baseline) {
   CutCounts counts;
-  const SlicesBuilder slices = cut_slices(c, counts);
+  const SlicesBuilder slices = cut_slices(c, findings, counts);
   TELLER_CHECK_OK(publish_slices(run, slices, c.options, baseline));
   SliceResult result;
   result.units = slices.units.view.size();
@@ -194,7 +195,7 @@ Result<SliceResult> slice(RunFolder& run, const SliceOptions& options) {
   json.update(findings_json(c, name, findings));
   TELLER_CHECK_OK(publish(
       run, json, findings.requests.size() + findings.operators.size() + findings.run.size()));
-  TELLER_TRY(SliceResult result, cut(run, c, json["baseline"]));
+  TELLER_TRY(SliceResult result, cut(run, c, findings, json["baseline"]));
   TELLER_CHECK_OK(run.save());
   result.suspicious = is_suspicious(findings);
   result.findings = std::make_shared<const Json>(std::move(json));

@@ -21,7 +21,7 @@ struct SliceOptions {
   std::vector<std::string> baselines;
   std::string save_baseline;  // file to write what was learnt to; "" for none
   std::string baseline_name;  // of the entry in that file; "": the first healthy run's name
-  double min_ratio = 1.5;  // an operator of a request is slow from this ratio to its mates on
+  double min_ratio = 1.5;     // an operator of a request is slow from this ratio to its mates on
   double min_family_ratio = 2.0;          // the same for a family against the baseline
   double min_run_ratio = 5.0;             // the same for all operators together
   double min_z = 5.0;                     // and from this many standard errors on
@@ -31,7 +31,7 @@ struct SliceOptions {
   std::uint32_t min_baseline_steps = 20;  // steps of a kind that an expected value needs
   std::uint32_t max_instances = 50;       // deviating instances to keep
   // Slices alone:
-  double suspicion_z = 3.0;  // an instance is suspicious from this deviation on
+  double suspicion_z = 2.5;  // an instance is suspicious from this deviation on
   slice_detail::RelevanceWeights weights;
   std::uint32_t skeleton_levels = 2;  // levels below STEP that a step without suspicion keeps
   std::uint32_t max_nodes = 256;      // of one unit

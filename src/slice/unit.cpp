@@ -38,9 +38,10 @@ void Unit::add_node(const Chains& chains, std::uint32_t chain_node, std::uint32_
   role.push_back(frame ? Role::kFrame : (flags & kNodeRow) != 0 ? Role::kRow : Role::kOther);
 }
 
-std::uint32_t Unit::add_member(const Chains& chains, std::uint32_t step, std::int32_t member_rank,
-                               const StepFeatures& step_features, float ghost_score) {
-  const std::uint32_t root = chains.steps.root[step], first = size();
+std::vector<std::uint32_t> Unit::add_member(const Chains& chains, std::uint32_t step,
+                                            std::int32_t member_rank,
+                                            const StepFeatures& step_features, float ghost_score) {
+  const std::uint32_t root = chains.steps.root[step];
   std::vector<std::uint32_t> place(step_features.nodes.size());
   auto next_ghost = step_features.ghosts.begin();
   for (std::uint32_t i = 0; i < place.size(); ++i) {
@@ -63,31 +64,7 @@ std::uint32_t Unit::add_member(const Chains& chains, std::uint32_t step, std::in
       suspicious.push_back(1);
     }
   }
-  return first;
-}
-
-std::vector<std::uint32_t> collectives_of(const Chains& chains, const Unit& unit,
-                                          std::uint32_t first, std::uint32_t end) {
-  std::vector<std::uint32_t> device, host;
-  std::vector<std::uint8_t> inside(end - first, 0);  // a collective, or inside one
-  for (std::uint32_t v = first; v < end; ++v) {
-    if (unit.ghost[v] != 0) continue;
-    const std::uint32_t parent = unit.parent[v];
-    const bool above = parent != kNoIndex && inside[parent - first] != 0;
-    const bool own = (chains.nodes.flags[unit.node[v]] & kNodeCollective) != 0;
-    inside[v - first] = above || own ? 1 : 0;
-    if (!own) continue;
-    if (chains.layer(unit.node[v]) == Layer::kKernel) {
-      device.push_back(v);
-    } else if (!above) {
-      host.push_back(v);
-    }
-  }
-  std::vector<std::uint32_t>& list = device.empty() ? host : device;
-  std::stable_sort(list.begin(), list.end(), [&unit](std::uint32_t a, std::uint32_t b) {
-    return unit.begin_ns[a] < unit.begin_ns[b];
-  });
-  return std::move(list);
+  return place;
 }
 
 void tie_regions(const Chains& chains, std::uint32_t first, std::uint32_t end,

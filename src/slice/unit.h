@@ -36,19 +36,14 @@ struct Unit {
   RelevanceGraph graph() const { return {parent, begin_ns, end_ns, suspicious, communication}; }
   void clear();
   // Adds a step's tree; ghosts stand right behind the node that they stand under. Returns the
-  // index of its STEP node.
-  std::uint32_t add_member(const Chains& chains, std::uint32_t step, std::int32_t rank,
-                           const StepFeatures& features, float ghost_score);
+  // index of each of the tree's nodes.
+  std::vector<std::uint32_t> add_member(const Chains& chains, std::uint32_t step, std::int32_t rank,
+                                        const StepFeatures& features, float ghost_score);
 
  private:
   void add_node(const Chains& chains, std::uint32_t chain_node, std::uint32_t parent_index,
                 std::int32_t node_rank);
 };
-
-// Collectives of the member [first, end) of the unit, by begin: those on the device or, where
-// there are none, the outermost host ranges.
-std::vector<std::uint32_t> collectives_of(const Chains& chains, const Unit& unit,
-                                          std::uint32_t first, std::uint32_t end);
 
 // Ties each of a member's collectives to the last node of each thread and stream that it waits on:
 // that ended last before the collective began, and not before the collective before it ended.
