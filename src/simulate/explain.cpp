@@ -16,6 +16,7 @@ std::string explain(const Fault& fault, const StepLabel& label, const StepOutcom
     names.push_back(op.family + (op.request.empty() ? "" : " of " + op.request));
   }
   const std::string victims = list(label.victims);
+  const bool is_one = label.victims.size() == 1;
   switch (fault.mechanism) {
     case Mechanism::kKvPinned:
     case Mechanism::kKvLeak: {
@@ -26,7 +27,9 @@ std::string explain(const Fault& fault, const StepLabel& label, const StepOutcom
         return step + " preempts " + victims + " for want of KV blocks: " + why + ".";
       }
       return step + ": " + victims +
-             " waits for KV blocks or computes again what it had, because " + why + ".";
+             (is_one ? " waits for KV blocks or computes again what it had, because "
+                     : " wait for KV blocks or compute again what they had, because ") +
+             why + ".";
     }
     case Mechanism::kCreditStarvation:
       return step + " passes over " + victims +
@@ -34,7 +37,8 @@ std::string explain(const Fault& fault, const StepLabel& label, const StepOutcom
              "turns that it never had.";
     case Mechanism::kLifoAdmission:
       return step + " serves the newest requests first, so that " + victims +
-             " gets fewer tokens than its turn.";
+             (is_one ? " gets fewer tokens than its turn gives."
+                     : " get fewer tokens than their turn gives.");
     case Mechanism::kSlowAttention:
       return step + " is slow in " + list(names) + ": it runs a slow attention kernel.";
     case Mechanism::kWrongKernel:
