@@ -79,10 +79,10 @@ void vary_load(const Key& key, SimulateOptions& run) {
     return static_cast<int>(key.with(name).integer(low, high));
   };
   run.requests = draw("requests", 10, 24);
-  run.clients = draw("clients", 5, 12);
+  run.clients = draw("clients", 5, 14);
   run.max_prompt = draw("prompt", 180, 480);
   run.max_output = draw("output", 90, 130);
-  run.token_budget = draw("budget", 8, 16) * 16;
+  run.token_budget = draw("budget", 5, 16) * 16;
   if (key.with("small pool").chance(0.4)) run.blocks = draw("blocks", 120, 190);
 }
 

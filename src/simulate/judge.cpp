@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <tuple>
+
+#include "simulate/explain.h"
 
 namespace teller::simulate {
 
@@ -14,122 +14,13 @@ constexpr double kLeastRatio = 0.10;  // a latency off by less is no cause
 constexpr double kMads = 3;           // nor by less than so many spreads of the forks
 constexpr double kShare = 0.80;       // of the excess self time that the operators explain
 
-// (layer, family, rank, request): what a label can name.
-using Name = std::tuple<Layer, std::string, int, int>;
-using SelfTimes = std::map<Name, double>;
-
-Name name_of(const TreeNode& node) {
-  return {node.layer, node.family, node.rank, node.request};
-}
-
-// Self time of each name: host ranges without what happens inside them.
-SelfTimes self_times(const StepTree& tree) {
-  std::vector<double> self;
-  for (const TreeNode& node : tree.nodes) {
-    const double time =
-        node.end_ns == kOpenNs ? 0 : static_cast<double>(node.end_ns - node.begin_ns);
-    self.push_back(time - static_cast<double>(node.wait_ns));
-    const bool on_host = node.kind != NodeKind::kKernel;
-    if (node.parent >= 0 && on_host) self[static_cast<std::size_t>(node.parent)] -= time;
-  }
-  SelfTimes out;
-  for (std::size_t i = 0; i < self.size(); ++i) out[name_of(tree.nodes[i])] += self[i];
-  return out;
-}
-
-const Row* find_row(const std::vector<Row>& rows, int request) {
-  for (const Row& row : rows) {
-    if (row.request == request) return &row;
-  }
-  return nullptr;
-}
-
-// How well a request fares in a plan: decoding or reading new tokens, reading again what it had,
-// waiting, losing its blocks.
-int standing(const Plan& plan, int request, const Row** found) {
-  if ((*found = find_row(plan.preempted, request)) != nullptr) return 0;
-  if ((*found = find_row(plan.served, request)) != nullptr) {
-    return (*found)->kind == RowKind::kPrefill ? 2 : 3;
-  }
-  *found = find_row(plan.waiting, request);
-  return *found != nullptr ? 1 : -1;
-}
-
-std::string row_family(int standing) {
-  constexpr const char* kFamilies[] = {"row:preempted", "row:waiting", "row:prefill", "row:decode"};
-  return kFamilies[standing];
-}
-
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
 
-OperatorLabel operator_of(const Name& name) {
-  OperatorLabel label;
-  label.layer = std::get<0>(name);
-  label.family = std::get<1>(name);
-  label.rank = std::get<2>(name);
-  if (std::get<3>(name) >= 0) label.request = request_id(std::get<3>(name));
-  return label;
-}
-
 }  // namespace
-
-struct Judge::Comparison {
-  std::vector<OperatorLabel> rows;              // worse than in the twin
-  std::vector<int> requests;                    // of those rows
-  bool same_rows = true;                        // nobody fares worse, and nobody better
-  std::vector<std::pair<double, Name>> excess;  // ns, largest first
-  std::vector<Name> other;                      // extra, missing or failing
-};
-
-Judge::Comparison Judge::compare(const EngineState& before, const StepOutcome& outcome,
-                                 const StepOutcome& twin) const {
-  Comparison out;
-  for (int request = 0; request < static_cast<int>(before.requests.size()); ++request) {
-    const Row* row = nullptr;
-    const Row* other = nullptr;
-    const int here = standing(outcome.plan, request, &row);
-    const int there = standing(twin.plan, request, &other);
-    if (here < 0 && there < 0) continue;
-    const int scheduled = row != nullptr ? row->scheduled : 0;
-    const int expected = other != nullptr ? other->scheduled : 0;
-    if (here == there && scheduled == expected) continue;
-    out.same_rows = false;
-    if (here < 0 || here > there || (here == there && scheduled > expected)) continue;
-    OperatorLabel label;
-    label.layer = Layer::kStep;
-    label.family = row_family(here);
-    label.request = request_id(request);
-    out.rows.push_back(label);
-    out.requests.push_back(request);
-  }
-  std::map<Name, std::pair<int, std::int64_t>> balance;
-  for (const TreeNode& node : outcome.tree.nodes) {
-    auto& [count, codes] = balance[name_of(node)];
-    ++count;
-    codes += node.value + (node.end_ns == kOpenNs ? 1 : 0);
-  }
-  for (const TreeNode& node : twin.tree.nodes) {
-    auto& [count, codes] = balance[name_of(node)];
-    --count;
-    codes -= node.value;
-  }
-  for (const auto& [name, difference] : balance) {
-    if (difference.first != 0 || difference.second != 0) out.other.push_back(name);
-  }
-  SelfTimes here = self_times(outcome.tree);
-  for (const auto& [name, time] : self_times(twin.tree)) here[name] -= time;
-  for (const auto& [name, time] : here) {
-    if (time > 0) out.excess.emplace_back(time, name);
-  }
-  std::sort(out.excess.begin(), out.excess.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
-  });
-  return out;
-}
 
 // Spread (MAD) of the step's latency over healthy forks with other draws, relative to the twin's.
 double Judge::noise(const EngineState& healthy, const StepOutcome& twin, std::size_t rank) const {
@@ -286,64 +177,11 @@ StepLabel Judge::horizontal(const std::vector<StepLabel>& labels) const {
   return out;
 }
 
-std::string Judge::explain(const StepLabel& label, const StepOutcome& outcome) const {
-  const std::string step = "Step " + std::to_string(label.number);
-  const auto list = [](const std::vector<std::string>& names) {
-    std::string text;
-    for (std::size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : ", ") + names[i];
-    return text;
-  };
-  std::vector<std::string> names;
-  for (const OperatorLabel& op : label.operators) {
-    names.push_back(op.family + (op.request.empty() ? "" : " of " + op.request));
-  }
-  const std::string victims = list(label.victims);
-  switch (fault_.mechanism) {
-    case Mechanism::kKvPinned:
-    case Mechanism::kKvLeak: {
-      const std::string why = fault_.mechanism == Mechanism::kKvPinned
-                                  ? "a second user holds the free KV blocks"
-                                  : "blocks of finished requests were not returned";
-      if (!outcome.plan.preempted.empty()) {
-        return step + " preempts " + victims + " for want of KV blocks: " + why + ".";
-      }
-      return step + ": " + victims +
-             " waits for KV blocks or computes again what it had, because " + why + ".";
-    }
-    case Mechanism::kCreditStarvation:
-      return step + " passes over " + victims +
-             " although seat, token budget and KV blocks were there: the scheduler charges it for "
-             "turns that it never had.";
-    case Mechanism::kLifoAdmission:
-      return step + " serves the newest requests first, so that " + victims +
-             " gets fewer tokens than its turn.";
-    case Mechanism::kSlowAttention:
-      return step + " is slow in " + list(names) + ": it runs a slow attention kernel.";
-    case Mechanism::kWrongKernel:
-      return step + " runs another attention kernel than it should: " + list(names) + ".";
-    case Mechanism::kMissingCollective:
-      return step + " never ends: rank " + std::to_string(outcome.hang_rank) + " leaves out " +
-             list(names) + ", and the other ranks wait for it.";
-    case Mechanism::kSlowGemm:
-      return step + " is slow in " + list(names) +
-             ": the matrix product runs a badly chosen kernel.";
-    default: {
-      const MechanismInfo* info = nullptr;
-      for (const MechanismInfo& one : all_mechanisms()) {
-        if (one.mechanism == fault_.mechanism) info = &one;
-      }
-      std::string text = step + " is slow in " + list(names);
-      if (!label.ranks.empty()) text += " on rank " + std::to_string(label.ranks.front());
-      return text + (info != nullptr ? ": " + std::string(info->words) : "") + ".";
-    }
-  }
-}
-
 std::vector<StepLabel> Judge::label(const EngineState& before, StepOutcome& outcome) {
   const bool is_faulty = fault_.mechanism != Mechanism::kNone && fault_.magnitude > 0;
   const EngineState healthy = is_faulty ? healed(before) : before;
   const StepOutcome twin = is_faulty ? stack_.step(healthy, Fault(), 0) : outcome;
-  const Comparison comparison = is_faulty ? compare(before, outcome, twin) : Comparison();
+  const Comparison comparison = is_faulty ? compare_steps(outcome, twin) : Comparison();
   std::vector<StepLabel> labels;
   for (std::size_t rank = 0; rank < outcome.latency_ns.size(); ++rank) {
     labels.push_back(judge(comparison, healthy, outcome, twin, rank));
@@ -365,7 +203,7 @@ std::vector<StepLabel> Judge::label(const EngineState& before, StepOutcome& outc
   for (StepLabel& label : labels) {
     if (label.state != StepState::kCause) continue;
     if (!outcome.plan.preempted.empty() || !outcome.lines.empty()) label.visible_in = "both";
-    label.explanation = explain(label, outcome);
+    label.explanation = explain(fault_, label, outcome);
     for (const int request : comparison.requests) {
       if (std::find(harmed_.begin(), harmed_.end(), request) == harmed_.end()) {
         harmed_.push_back(request);

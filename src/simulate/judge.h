@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "run_folder/labels.h"
+#include "simulate/compare.h"
 #include "simulate/stack.h"
 
 namespace teller::simulate {
@@ -23,9 +24,6 @@ class Judge {
   const std::vector<int>& harmed() const { return harmed_; }
 
  private:
-  struct Comparison;
-  Comparison compare(const EngineState& before, const StepOutcome& outcome,
-                     const StepOutcome& twin) const;
   double noise(const EngineState& healthy, const StepOutcome& twin, std::size_t rank) const;
   StepLabel judge(const Comparison& comparison, const EngineState& healthy,
                   const StepOutcome& outcome, const StepOutcome& twin, std::size_t rank) const;
@@ -36,7 +34,6 @@ class Judge {
   StepLabel horizontal(const std::vector<StepLabel>& labels) const;
   void note_losses(StepOutcome& outcome, const StepOutcome& twin) const;
   bool is_affected(const StepOutcome& outcome) const;
-  std::string explain(const StepLabel& label, const StepOutcome& outcome) const;
 
   const Stack& stack_;
   const Fault& fault_;

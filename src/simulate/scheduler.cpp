@@ -202,8 +202,9 @@ std::vector<int> finish_step(EngineState& state, const EngineConfig& config, con
     int kept = 0;
     if (fault.is_on(Mechanism::kKvLeak, state.step)) {
       kept = static_cast<int>(std::lround(one.blocks * std::min(1.0, 1.5 * fault.magnitude)));
-      // Never so many that the largest request could not run at all.
-      const int least = state.pool.blocks_for(config.max_prompt + config.max_output) + 2;
+      // Never so many that hardly one request could run.
+      const int least = std::max(state.pool.blocks_for(config.max_prompt + config.max_output) + 2,
+                                 state.pool.total * 3 / 10);
       kept = std::clamp(state.pool.total - state.pool.leaked - least, 0, kept);
     }
     state.pool.leaked += kept;
