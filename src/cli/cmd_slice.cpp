@@ -82,6 +82,15 @@ void print_slices(const SliceResult& result) {
   }
 }
 
+Json slices_json(const SliceResult& result) {
+  return {{"units", result.units},
+          {"horizontal_units", result.horizontal_units},
+          {"suspicious_units", result.suspicious_units},
+          {"whole_nodes", result.whole_nodes},
+          {"kept_nodes", result.kept_nodes},
+          {"over_limit", result.over_limit}};
+}
+
 void add_thresholds(CLI::App& command, SliceOptions& options) {
   const auto add = [&](const char* name, auto& value, const char* text) {
     command.add_option(name, value, text)->capture_default_str()->group("Thresholds");
@@ -139,7 +148,7 @@ void add_slice(CLI::App& app, Context& context) {
       ->add_option("--baseline-name", options->slice.baseline_name,
                    "name of the entry in that file [the first healthy run's name]")
       ->type_name("NAME");
-  command->add_flag("--json", options->json, "print the findings as one JSON document");
+  command->add_flag("--json", options->json, "print the findings as one JSON document, with counts of the slices");
   command->add_flag("--fail-on-findings", options->fail_on_findings,
                     "exit with 10 if something stands out");
   add_thresholds(*command, options->slice);
@@ -151,7 +160,9 @@ void add_slice(CLI::App& app, Context& context) {
       options->slice.weights.tau_ns = options->tau0_us * 1000;
       TELLER_TRY(const SliceResult result, slice(run, options->slice));
       if (options->json) {
-        std::puts(result.findings->dump(1, ' ', true, Json::error_handler_t::replace).c_str());
+        Json document = *result.findings;
+        document["slices"] = slices_json(result);
+        std::puts(document.dump(1, ' ', true, Json::error_handler_t::replace).c_str());
       } else {
         print_summary(*result.findings);
         print_slices(result);
