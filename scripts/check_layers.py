@@ -13,7 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = {"base": {"base"}, "run_folder": {"base", "run_folder"}}
-STAGES = {"capture", "importers", "reconstruct", "stats", "slice", "report", "dump", "verify"}
+STAGES = {"simulate", "capture", "importers", "reconstruct", "stats", "slice", "tpe", "learn", "report", "dump",
+          "verify"}
 # Third-party header (as a pattern on the include) -> folders that may use it; tests may use all but CLI11.
 THIRD_PARTIES = {
     r"^CLI/": {"cli"},

@@ -14,8 +14,8 @@ namespace teller {
 class Interner {
  public:
   Interner();
-  Interner(Interner&&) = default;
-  Interner& operator=(Interner&&) = default;
+  Interner(Interner&&) noexcept = default;
+  Interner& operator=(Interner&&) noexcept = default;
   Interner(const Interner&) = delete;  // views would point into the other's pages
   Interner& operator=(const Interner&) = delete;
 

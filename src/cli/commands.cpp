@@ -6,7 +6,13 @@ void add_all(CLI::App& app, Context& context) {
   add_trace(app, context);
   add_import(app, context);
   add_reconstruct(app, context);
+  add_simulate(app, context);
   add_slice(app, context);
+  add_tpe_train(app, context);
+  add_encode(app, context);
+  add_train(app, context);
+  add_diagnose(app, context);
+  add_eval(app, context);
   add_report(app, context);
   add_stats(app, context);
   add_dump(app, context);

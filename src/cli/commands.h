@@ -21,7 +21,13 @@ struct Context {
 void add_trace(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
 void add_reconstruct(CLI::App& app, Context& context);
+void add_simulate(CLI::App& app, Context& context);
 void add_slice(CLI::App& app, Context& context);
+void add_tpe_train(CLI::App& app, Context& context);
+void add_encode(CLI::App& app, Context& context);
+void add_train(CLI::App& app, Context& context);
+void add_diagnose(CLI::App& app, Context& context);
+void add_eval(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_stats(CLI::App& app, Context& context);
 void add_dump(CLI::App& app, Context& context);

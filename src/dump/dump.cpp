@@ -11,6 +11,7 @@
 #include "dump/dump_chains.h"
 #include "dump/dump_events.h"
 #include "dump/dump_slices.h"
+#include "dump/dump_tokens.h"
 #include "dump/print.h"
 #include "run_folder/run_folder.h"
 
@@ -21,8 +22,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::string_view kArtifacts[] = {"manifest", "events",   "logs",  "processes",
-                                           "chains",   "findings", "slices"};
+constexpr std::string_view kArtifacts[] = {"manifest", "events",   "logs",   "processes",
+                                           "chains",   "findings", "slices", "tokens"};
 constexpr std::uint64_t kJsonFileLimit = 1u << 30;
 
 // Prints a JSON Lines file; lines that are not JSON objects are printed as "broken".
@@ -67,6 +68,9 @@ Status dump_file(const RunFolder& run, std::string_view artifact, const std::str
   const std::string path = run.file(relative);
   const std::string extension = fs::path(relative).extension().string();
   if (extension == ".tev") return dump_event_file(path, relative, options, out);
+  if (extension == ".tcol" && artifact == "tokens") {
+    return dump_tokens(path, run.file("chains.tcol"), table, options, out);
+  }
   if (extension == ".tcol") return dump_chains(path, table, options, out);
   const std::string_view word = artifact == "logs"        ? "log"
                                 : artifact == "processes" ? "process"
@@ -80,7 +84,8 @@ Error unknown_artifact(const std::string& name) {
   return {
       ErrorCode::kUsage, "dump: there is no artefact called " + name,
       "one of manifest, events, logs, processes, chains, chains.nodes, chains.steps, chains.rows, "
-      "chains.requests, chains.logs, chains.tracks, chains.sources, findings, slices"};
+      "chains.requests, chains.logs, chains.tracks, chains.sources, findings, slices, tokens, "
+      "tokens.units, tokens.tokens, tokens.edges"};
 }
 
 Status dump_artifact(const RunFolder& run, const std::string& name, std::string_view table,
@@ -112,7 +117,9 @@ Status dump_run(const std::string& path, const DumpOptions& options, std::ostrea
   const std::string table = dot == std::string::npos ? "" : options.artifact.substr(dot + 1);
   const bool known =
       std::find(std::begin(kArtifacts), std::end(kArtifacts), name) != std::end(kArtifacts);
-  if (!known || (!table.empty() && (name != "chains" || !is_chains_table(table)))) {
+  const bool has_table =
+      (name == "chains" && is_chains_table(table)) || (name == "tokens" && is_tokens_table(table));
+  if (!known || (!table.empty() && !has_table)) {
     return unknown_artifact(options.artifact);
   }
   return dump_artifact(run, name, table, options, out, true);
@@ -126,6 +133,10 @@ Status dump(const std::string& path, const DumpOptions& options, std::ostream& o
   if (!fs::is_regular_file(file, error)) return dump_run(path, options, out);
   if (file.extension() == ".tev") {
     return dump_event_file(path, file.filename().string(), options, out);
+  }
+  if (file.filename() == "tokens.tcol") {
+    const std::string chains = (file.parent_path() / "chains.tcol").string();
+    return dump_tokens(path, chains, "", options, out);
   }
   if (file.extension() == ".tcol") return dump_chains(path, "", options, out);
   return Error{ErrorCode::kUsage, "dump " + path + ": it is neither a run folder nor a file of one",

@@ -7,6 +7,8 @@
 #include "run_folder/chains.h"
 #include "run_folder/event_file.h"
 #include "run_folder/run_folder.h"
+#include "run_folder/slices.h"
+#include "run_folder/tokens.h"
 
 namespace teller {
 
@@ -19,8 +21,14 @@ std::string text_of(const Json& object, const char* key) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
+template <typename T>
+std::string message_of(const Result<T>& result) {
+  return result ? "" : result.error().message;
+}
+
 // Why the inside of a file is broken; "" if it is whole or of a kind without inner checks.
-std::string inner_problem(const std::string& path) {
+std::string inner_problem(const RunFolder& run, const std::string& artifact,
+                          const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
   if (extension == ".tev") {
     const auto file = EventFile::open(path);
@@ -29,19 +37,21 @@ std::string inner_problem(const std::string& path) {
     if (file->damage().invalid_records > 0) return "it holds records with ids out of range";
   }
   if (extension == ".tcol") {
-    const auto chains = Chains::open(path);
+    const auto chains = Chains::open(artifact == "chains" ? path : run.file("chains.tcol"));
     if (!chains) return chains.error().message;
+    if (artifact == "slices") return message_of(Slices::open(path, *chains));
+    if (artifact == "tokens") return message_of(Tokens::open(path, *chains));
   }
   return "";
 }
 
-std::string file_problem(const RunFolder& run, const std::string& relative,
-                         const std::string& sha256) {
+std::string file_problem(const RunFolder& run, const std::string& artifact,
+                         const std::string& relative, const std::string& sha256) {
   const std::string path = run.file(relative);
   const auto digest = sha256_file(path);
   if (!digest) return digest.error().message;
   if (!sha256.empty() && *digest != sha256) return "its checksum differs from the manifest's";
-  return inner_problem(path);
+  return inner_problem(run, artifact, path);
 }
 
 // The manifest's checksum of each file of an artefact, by path.
@@ -73,7 +83,7 @@ Result<VerifyReport> verify(const std::string& path) {
     }
     for (const std::string& file : files) {
       ++report.files;
-      const std::string problem = file_problem(run, file, wanted_sha256(run, name, file));
+      const std::string problem = file_problem(run, name, file, wanted_sha256(run, name, file));
       if (!problem.empty()) report.problems.push_back({name, file, problem});
     }
   }

@@ -13,7 +13,7 @@ import pytest
 from conftest import as_nobody, expect_one_line, needs_root, run_teller
 
 RUN_COMMANDS = ("reconstruct", "slice", "report", "stats", "dump", "verify")
-COMMANDS = ("trace", "import", *RUN_COMMANDS)
+COMMANDS = ("trace", "import", "tpe-train", "encode", *RUN_COMMANDS)
 
 TRACE = {"schemaVersion": 1, "traceEvents": [
     {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 100, "dur": 90},

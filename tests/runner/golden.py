@@ -5,6 +5,8 @@ A case file (*.case) holds a header of `# key: value` lines and then directives,
 
     events            the lines below, up to a blank line or the next directive, build the run (tests/tools/make_run)
     load FILE         the same from a file beside the case (tests/golden/runs/*.jsonl)
+    write FILE        the lines below become FILE in the case's scratch folder
+    show FILE         FILE of the scratch folder stands for the last run's stdout
     run ARGS          runs `teller ARGS`; RUN stands for the run folder, DIR for the case's scratch folder
     expect            the lines between two `----` are the whole of the last run's stdout
     expect-lines      each line between two `----` must occur in the last run's stdout, in this order
@@ -24,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 FENCE = "----"
-DIRECTIVES = ("events", "load ", "run ", "expect", "expect-lines", "reject-lines", "error ")
+DIRECTIVES = ("events", "load ", "write ", "show ", "run ", "expect", "expect-lines", "reject-lines", "error ")
 
 
 class CaseFailure(Exception):
@@ -155,6 +157,12 @@ class Case:
         elif line.startswith("load "):
             source = self.path.parent / line.removeprefix("load ").strip()
             self.build(source.read_text().splitlines(), directive.number)
+        elif line.startswith("write "):
+            (self.scratch / line.split()[1]).write_text("".join(text + "\n" for text in directive.block))
+        elif line.startswith("show "):
+            self.check_last()
+            text = (self.scratch / line.split()[1]).read_text()
+            self.last = subprocess.CompletedProcess(line, 0, text, "")
         elif line.startswith("run"):
             self.run_teller(directive)
         elif line == "expect":

@@ -1,0 +1,213 @@
+#include "learn/bundle.h"
+
+#include <fcntl.h>
+#include <stdio.h>  // NOLINT: renameat2
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/version.h"
+#include "learn/bundle_fields.h"
+#include "learn/learn.h"
+#include "learn/self_test.h"
+
+namespace teller::learn_detail {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::uint64_t kBundleLimit = std::uint64_t{64} << 20;
+constexpr const char* kFormat = "teller.bundle";
+constexpr int kVersionOfBundle = 1;
+
+Error bad_bundle(const std::string& path, const std::string& why) {
+  return {ErrorCode::kCorrupt, "reading model " + path + ": " + why,
+          "give the folder that teller train wrote, or copy it again"};
+}
+
+Json shape_json(const ModelShape& s) {
+  return {{"vocabulary", s.vocabulary}, {"words", s.words},
+          {"width", s.width},           {"graph_layers", s.graph_layers},
+          {"blocks", s.blocks},         {"heads", s.heads},
+          {"paper", s.paper},           {"deviations", s.deviations}};
+}
+
+ModelShape read_shape(BundleFields fields) {
+  ModelShape s;
+  s.vocabulary = fields.whole("vocabulary", 2, kMostVocabulary);
+  s.words = fields.whole("words", 2, kMostVocabulary);
+  s.width = fields.whole("width", 4, kMostWidth);
+  s.graph_layers = fields.whole("graph_layers", 0, kMostLayers);
+  s.blocks = fields.whole("blocks", 0, kMostLayers);
+  s.heads = fields.whole("heads", 1, s.width);
+  s.paper = fields.flag("paper");
+  s.deviations = fields.flag("deviations");
+  if (s.width % s.heads != 0) fields.fail("heads", "a divisor of width");
+  return s;
+}
+
+Thresholds read_thresholds(BundleFields fields) {
+  Thresholds t;
+  t.step = fields.real("step");
+  t.pointer = fields.real("pointer");
+  t.least_steps = fields.whole("least_steps", 1, 1'000'000);
+  t.least_share = fields.real("least_share");
+  t.request = fields.real("request");
+  return t;
+}
+
+Calibration read_calibration(BundleFields fields) {
+  Calibration c;
+  c.slope = fields.real("slope");
+  c.offset = fields.real("offset");
+  c.prior = fields.real("prior");
+  if (c.prior <= 0 || c.prior >= 1) fields.fail("prior", "between 0 and 1");
+  return c;
+}
+
+Json bundle_json(const Bundle& b, const Json& self_test) {
+  const Thresholds& t = b.thresholds;
+  const Calibration& c = b.calibration;
+  return {{"format", kFormat},
+          {"version", kVersionOfBundle},
+          {"name", b.name},
+          {"made_by", {{"name", "teller"}, {"version", kVersion}}},
+          {"features", kFeatureNames},
+          {"model", shape_json(b.shape)},
+          {"vocabulary_sha256", b.vocabulary_sha256},
+          {"thresholds",
+           {{"step", t.step},
+            {"pointer", t.pointer},
+            {"least_steps", t.least_steps},
+            {"least_share", t.least_share},
+            {"request", t.request}}},
+          {"calibration", {{"slope", c.slope}, {"offset", c.offset}, {"prior", c.prior}}},
+          {"training", parse_json(b.training_json)},
+          {"self_test", self_test},
+          {"seen", b.seen},
+          {"words", b.words.words()}};
+}
+
+// Whether the features are those of this version, so that inputs mean what they meant.
+bool same_features(const Json& names) {
+  return names == Json(kFeatureNames);
+}
+
+Result<Bundle> read_bundle(const std::string& path, Json& self_test) {
+  const std::string file = path + "/" + kBundleFile;
+  TELLER_TRY(const std::string text, read_file(file, "model", kBundleLimit));
+  const Json json = parse_json(text);
+  if (!json.is_object() || json.value("format", Json()) != kFormat) {
+    return bad_bundle(file, "it is no teller model");
+  }
+  if (json.value("version", Json()) != kVersionOfBundle) {
+    return Error{ErrorCode::kUnsupported, "reading model " + file + ": its version is not 1",
+                 "use the teller that wrote it, or train again"};
+  }
+  if (!same_features(json.value("features", Json()))) {
+    return Error{ErrorCode::kUnsupported,
+                 "reading model " + file + ": it was trained on other features than this teller's",
+                 "train it again"};
+  }
+  Bundle b;
+  std::string wrong;
+  BundleFields fields(json, wrong);
+  b.path = path;
+  b.sha256 = sha256_text(text);
+  b.name = fields.text("name");
+  b.vocabulary_sha256 = fields.text("vocabulary_sha256");
+  b.shape = read_shape(fields.object("model"));
+  b.thresholds = read_thresholds(fields.object("thresholds"));
+  b.calibration = read_calibration(fields.object("calibration"));
+  b.seen = fields.texts("seen");
+  b.words = WordTable(fields.texts("words"));
+  b.training_json =
+      json.value("training", Json::object()).dump(-1, ' ', true, Json::error_handler_t::replace);
+  self_test = json.value("self_test", Json());
+  if (wrong.empty() && static_cast<std::int64_t>(b.words.size()) != b.shape.words) {
+    wrong = "it has " + std::to_string(b.words.size()) + " words, its model " +
+            std::to_string(b.shape.words);
+  }
+  if (!wrong.empty()) return bad_bundle(file, wrong);
+  return b;
+}
+
+Status write_parts(const std::string& folder, const Bundle& bundle, const Network& network,
+                   const std::string& vocabulary, const std::string& baseline) {
+  const Json json = bundle_json(bundle, make_self_test(network));
+  const std::string text = json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+  TELLER_CHECK_OK(write_safetensors(folder + "/" + kBundleWeights, network.tensors()));
+  TELLER_TRY(const std::string tpe, read_file(vocabulary, "vocabulary", kBundleLimit));
+  TELLER_CHECK_OK(write_file_atomic(folder + "/" + kBundleVocabulary, tpe));
+  if (!baseline.empty()) {
+    TELLER_TRY(const std::string healthy, read_file(baseline, "baseline", kBundleLimit));
+    TELLER_CHECK_OK(write_file_atomic(folder + "/" + kBundleBaseline, healthy));
+  }
+  return write_file_atomic(folder + "/" + kBundleFile, text);
+}
+
+// Puts the folder `made` in the place of `path`.
+Status put_in_place(const std::string& made, const std::string& path) {
+  if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0) return {};
+  if (errno != EEXIST && errno != ENOTEMPTY && errno != EINVAL) {
+    return errno_error("writing model " + path, errno);
+  }
+  if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) != 0) {
+    return errno_error("writing model " + path, errno);
+  }
+  std::error_code ignored;
+  fs::remove_all(made, ignored);
+  return {};
+}
+
+}  // namespace
+
+Result<LoadedBundle> load_bundle(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    return Error{ErrorCode::kNotFound, "opening model " + path + ": there is no such folder",
+                 "give the folder that teller train wrote with --model"};
+  }
+  Json self_test;
+  TELLER_TRY(Bundle bundle, read_bundle(path, self_test));
+  const std::string vocabulary = path + "/" + kBundleVocabulary;
+  TELLER_TRY(const std::string sha256, sha256_file(vocabulary));
+  if (sha256 != bundle.vocabulary_sha256) {
+    return bad_bundle(vocabulary, "it is not the vocabulary that the model was trained with");
+  }
+  bundle.has_baseline = fs::exists(path + "/" + kBundleBaseline, error);
+  TELLER_TRY(const TensorMap tensors, read_safetensors(path + "/" + kBundleWeights));
+  TELLER_TRY(Network network, Network::load(bundle.shape, tensors));
+  if (const std::string wrong = run_self_test(network, self_test); !wrong.empty()) {
+    return bad_bundle(path, wrong);
+  }
+  return LoadedBundle{std::move(bundle), std::move(network)};
+}
+
+Status save_bundle(const Bundle& bundle, const Network& network, const std::string& vocabulary,
+                   const std::string& baseline) {
+  std::error_code error;
+  fs::path target(bundle.path);
+  if (!target.has_filename()) target = target.parent_path();
+  if (fs::exists(target, error) && !fs::exists(target / kBundleFile, error) &&
+      !(fs::is_directory(target, error) && fs::is_empty(target, error))) {
+    return Error{ErrorCode::kUsage, "writing model " + bundle.path + ": something else is there",
+                 "give another folder with -o"};
+  }
+  const std::string made = target.string() + ".part-" + std::to_string(::getpid());
+  fs::remove_all(made, error);
+  fs::create_directories(made, error);
+  if (error) return errno_error("writing model " + made, error.value());
+  Status status = write_parts(made, bundle, network, vocabulary, baseline);
+  if (status) status = put_in_place(made, target.string());
+  if (!status) fs::remove_all(made, error);
+  return status;
+}
+
+}  // namespace teller::learn_detail

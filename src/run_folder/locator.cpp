@@ -1,0 +1,45 @@
+#include "run_folder/locator.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace teller {
+
+using Json = nlohmann::ordered_json;
+
+RunName run_name(const RunFolder& run) {
+  const auto path = std::filesystem::path(run.path()).lexically_normal();
+  const auto name = path.has_filename() ? path.filename() : path.parent_path().filename();
+  const Json host = run.manifest().value("host", Json::object());
+  const Json host_name = host.is_object() ? host.value("name", Json()) : Json();
+  return {name.string(), host_name.is_string() ? host_name.get<std::string>() : ""};
+}
+
+Json locator(const Chains& chains, const RunName& run, std::uint32_t node, std::int32_t rank) {
+  Json json;
+  const std::uint32_t step = chains.nodes.step[node];
+  const std::uint32_t track = chains.nodes.track[node];
+  json["run"] = run.run;
+  json["host"] = run.host.empty() ? Json() : Json(run.host);
+  json["rank"] = rank < 0 ? Json() : Json(rank);
+  json["pid"] = nullptr;
+  if (track < chains.tracks.pid.size()) json["pid"] = chains.tracks.pid[track];
+  json["step"] = nullptr;
+  if (step != kNoIndex) json["step"] = step;
+  json["node"] = node;
+  json["layer"] = layer_name(chains.layer(node));
+  json["family"] = chains.string(chains.nodes.family[node]);
+  json["name"] = chains.string(chains.nodes.name[node]);
+  json["start_ns"] = chains.nodes.begin_ns[node];
+  return json;
+}
+
+double rounded(double x) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.6g", x);
+  return std::strtod(text, nullptr);
+}
+
+}  // namespace teller
