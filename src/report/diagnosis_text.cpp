@@ -118,9 +118,11 @@ std::string request_words(const Json& request) {
 }
 
 std::string operator_words(const Json& op) {
-  std::string text = shown(member(op, "layer")) + " " + shown(member(op, "name"));
+  const std::string name = shown(member(op, "name"));
+  std::string text = shown(member(op, "layer")) + " " + name;
   const Json request = member(op, "request"), rank = member(op, "rank");
-  if (request.is_string()) text += " of request " + shown(request);
+  const bool says_it = name.find("request=" + shown(request)) != std::string::npos;
+  if (request.is_string() && !says_it) text += " of request " + shown(request);
   if (rank.is_number_integer() && rank >= 0) text += " on rank " + shown(rank);
   return text + " (score " + number(member(op, "score")) + ", " +
          counted(member(op, "steps"), "step") + ")";
