@@ -97,7 +97,7 @@ def judge(run: Path, kind: str, request: str, seed: int, baseline: Path, model: 
     named = [one["id"] for one in diagnosis["requests"]]
     first = named[0] if named else "-"
     right = diagnosis["fault_type"] == KINDS[kind] and (kind == "none" or first == request)
-    return Row(kind, request, seed, diagnosis["fault_type"], first, diagnosis["probability"],
+    return Row(kind, request if kind != "none" else "-", seed, diagnosis["fault_type"], first, diagnosis["probability"],
                len(diagnosis["abnormal_steps"]), right)
 
 
@@ -127,7 +127,7 @@ def run_all(options: argparse.Namespace, out: Path) -> list[Row]:
                 run = record(out / f"{kind}-{request}-{seed}", kind, request, seed)
                 row = judge(run, kind, request, seed, baseline, options.model)
                 rows.append(row)
-                show(kind, request, seed, row.verdict, row.first_request, f"{row.probability:.3f}", row.abnormal_steps,
+                show(kind, row.request, seed, row.verdict, row.first_request, f"{row.probability:.3f}", row.abnormal_steps,
                      "yes" if row.right else "NO")
     return rows
 
