@@ -46,7 +46,7 @@ class DemoStack final : public Stack {
     const std::size_t profile = machine_.is_busy() ? 1 : 0;
     const double pace =
         machine_.log_pace(out.after.step, costs_.pace[profile], costs_.pace_correlation[profile]);
-    const DemoTimer timer(costs_, machine_, draws, pace);
+    const DemoTimer timer(costs_, machine_, draws, seed_.with("losses").with(number), pace);
     build_demo_step(timer, fault, slow_gemm_, out);
     out.finished = finish_step(out.after, config_, out.plan, fault);
     for (const int request : out.finished) {
@@ -84,8 +84,8 @@ void DemoStack::warm_up(Recording& recording, std::uint32_t track) const {
     out.plan.tokens = prefill ? 63 : 1;
     out.plan.served.push_back({0, prefill ? RowKind::kPrefill : RowKind::kDecode, out.plan.tokens});
     const double pace = machine_.log_pace(0, costs_.pace[0], 0.5) + (round == 0 ? 1.6 : 0);
-    const DemoTimer timer(costs_, machine_,
-                          seed_.with("warm up").with(static_cast<std::uint64_t>(round)), pace);
+    const Key draws = seed_.with("warm up").with(static_cast<std::uint64_t>(round));
+    const DemoTimer timer(costs_, machine_, draws, draws.with("losses"), pace);
     build_demo_step(timer, Fault(), slow_gemm_, out);
     // The engine's own ranges and those that name a request are not there yet.
     std::erase_if(out.tree.nodes, [](const TreeNode& node) {

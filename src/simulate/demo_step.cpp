@@ -130,7 +130,9 @@ std::int64_t DemoTimer::ns(DemoOp op, const Work& work) const {
   if (work.first) log_ns += cost.first;
   log_ns += cost.residual[machine_.is_busy() ? 1 : 0].at(key.uniform());
   log_ns += log_pace_ + work.log_factor;
-  return static_cast<std::int64_t>(std::exp(log_ns)) + machine_.lost_ns(key);
+  const auto work_ns = static_cast<std::int64_t>(std::exp(log_ns));
+  const Key lost = losses_.with(static_cast<std::uint64_t>(op)).with(work.instance);
+  return work_ns + machine_.lost_ns(lost, work_ns);
 }
 
 void build_demo_step(const DemoTimer& timer, const Fault& fault, DemoOp slow_gemm,

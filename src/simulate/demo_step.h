@@ -12,8 +12,10 @@ namespace teller::simulate {
 // Times one step's operators: cost, jitter, the machine's pace, and what a fault adds.
 class DemoTimer {
  public:
-  DemoTimer(const DemoCosts& costs, const Machine& machine, const Key& draws, double log_pace)
-      : costs_(costs), machine_(machine), draws_(draws), log_pace_(log_pace) {}
+  // `draws` are the operators' own; `losses`, of time lost to others, are the machine's.
+  DemoTimer(const DemoCosts& costs, const Machine& machine, const Key& draws, const Key& losses,
+            double log_pace)
+      : costs_(costs), machine_(machine), draws_(draws), losses_(losses), log_pace_(log_pace) {}
 
   struct Work {
     bool prefill = false;
@@ -28,7 +30,7 @@ class DemoTimer {
  private:
   const DemoCosts& costs_;
   const Machine& machine_;
-  Key draws_;
+  Key draws_, losses_;
   double log_pace_;
 };
 

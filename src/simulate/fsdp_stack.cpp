@@ -22,7 +22,7 @@ class FsdpStack final : public Stack {
   FsdpStack(const EngineConfig& config, std::uint64_t seed, int max_steps)
       : config_(config),
         seed_(Key(seed).with("fsdp")),
-        machine_(seed_, {0.9, 1.4, 0.004, 0.00002, 0.002}, max_steps) {}
+        machine_(seed_, {0.9, 1.4, 0.004, 0.00002, 0.002, 0.1}, max_steps) {}
 
   EngineState start() const override {
     EngineState state;

@@ -65,8 +65,8 @@ void GpuRank::close() {
 
 void GpuRank::work(std::string_view what, double ns) {
   const Key draw = key(what);
-  now_ += static_cast<std::int64_t>(ns * std::exp(jitter(draw, kHostSpread)));
-  now_ += machine_.lost_ns(draw);
+  const auto work_ns = static_cast<std::int64_t>(ns * std::exp(jitter(draw, kHostSpread)));
+  now_ += work_ns + machine_.lost_ns(draw, work_ns);
 }
 
 int GpuRank::add_call(const char* name, std::int64_t end_ns, bool is_driver) {

@@ -8,7 +8,8 @@ namespace teller::simulate {
 namespace {
 
 constexpr double kOperatorsPerStep = 60;
-constexpr int kMemorySteps = 24;  // how far a step's pace looks back
+constexpr std::uint64_t kMostLosses = 64;  // of the core, in one operator
+constexpr int kMemorySteps = 24;           // how far a step's pace looks back
 
 double normal_cdf(double x) {
   return 0.5 * std::erfc(-x / std::sqrt(2.0));
@@ -19,9 +20,14 @@ double normal_cdf(double x) {
 Machine::Machine(const Key& seed, const MachineConfig& config, int max_steps)
     : seed_(seed.with("machine")), stretch_(static_cast<std::size_t>(max_steps) + 2, 0.0F) {
   log_run_pace_ = std::log(seed_.with("pace").log_between(config.min_pace, config.max_pace));
-  busy_ = seed_.with("busy").chance(0.65);
+  const bool contended = seed_.with("contended").chance(config.contended_share);
+  busy_ = seed_.with("busy").chance(contended ? 0.4 : 0.65);
   const double unrest = seed_.with("unrest").uniform();
   slice_rate_ = config.max_slice_rate * unrest * unrest;
+  if (contended) {
+    quantum_ns_ = seed_.with("quantum").log_between(2e6, 3e7);
+    waiting_ns_ = seed_.with("waiting").log_between(1.5e6, 1e7);
+  }
   gc_rate_ = config.gc_per_step / kOperatorsPerStep;
   const double rate = config.stretches_per_step * 2 * unrest;
   for (std::size_t step = 0; step < stretch_.size(); ++step) {
@@ -51,8 +57,15 @@ double Machine::log_pace(int step, const Quantiles& paces, double correlation) c
   return log_run_pace_ + paces.at(u) + stretch_[index];
 }
 
-std::int64_t Machine::lost_ns(const Key& draws) const {
+std::int64_t Machine::lost_ns(const Key& draws, std::int64_t work_ns) const {
   std::int64_t lost = 0;
+  double worked = 0;
+  for (std::uint64_t i = 0; quantum_ns_ > 0 && i < kMostLosses; ++i) {
+    const Key key = draws.with("core").with(i);
+    worked -= quantum_ns_ * std::log(key.with("after").uniform());
+    if (worked > static_cast<double>(work_ns)) break;
+    lost += static_cast<std::int64_t>(waiting_ns_ * key.with("for").log_between(0.4, 2));
+  }
   if (draws.with("slice").chance(slice_rate_)) {
     lost += static_cast<std::int64_t>(draws.with("slice length").log_between(4e6, 40e6));
   }

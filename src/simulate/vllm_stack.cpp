@@ -166,7 +166,7 @@ class VllmStack final : public Stack {
   VllmStack(const EngineConfig& config, std::uint64_t seed, int max_steps)
       : config_(config),
         seed_(Key(seed).with("vllm-v1")),
-        machine_(seed_, {0.85, 1.5, 0.004, 0.00003, 0.004}, max_steps) {}
+        machine_(seed_, {0.85, 1.5, 0.004, 0.00003, 0.004, 0.1}, max_steps) {}
 
   EngineState start() const override {
     return plan_load(config_, seed_.with("load"), kProgramStartNs + kImportNs);
