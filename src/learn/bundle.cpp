@@ -62,6 +62,7 @@ Thresholds read_thresholds(BundleFields fields) {
     BundleFields one = agreement.object(type.c_str());
     t.agreement[c].steps = one.whole("steps", 1, 1'000'000);
     t.agreement[c].share = one.real("share");
+    t.agreement[c].logit = one.real("logit");
   }
   t.request = fields.real("request");
   return t;
@@ -80,7 +81,9 @@ Json agreement_json(const Thresholds& t) {
   Json json;
   for (std::size_t c = 0; c < t.agreement.size(); ++c) {
     json[std::string(fault_type_name(static_cast<FaultType>(c + 1)))] = {
-        {"steps", t.agreement[c].steps}, {"share", t.agreement[c].share}};
+        {"steps", t.agreement[c].steps},
+        {"share", t.agreement[c].share},
+        {"logit", t.agreement[c].logit}};
   }
   return json;
 }

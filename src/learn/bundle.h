@@ -15,10 +15,11 @@
 namespace teller::learn_detail {
 
 // Steps that must agree on a type before the run is called so: at least `steps`, and at least this
-// share of all units.
+// share of all units, each with a logit of at least `logit` (and of the step threshold).
 struct Agreement {
   std::int64_t steps = 2;
   double share = 0;
+  double logit = 0;
 };
 
 // From validation runs, at their own prior.

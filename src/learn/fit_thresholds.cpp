@@ -54,41 +54,54 @@ double fit_pointer_threshold(const std::vector<Judged>& runs) {
   return best;
 }
 
+// A validation run as the fit of k sees it.
+struct LabelledLogits {
+  TypeLogits logits;
+  const RunLabel* truth;
+};
+
+bool is_right(const RunLabel& truth, const RunVerdict& verdict) {
+  if (!truth.is_fault) return !verdict.abnormal;
+  return verdict.abnormal && !verdict.unknown && verdict.type == truth.fault_type;
+}
+
 // How well the verdicts fit the labels: runs judged right, and by how much (which decides between
 // thresholds that judge as many right, so that they lie between the runs and not at one).
-double fitness(const std::vector<Judged>& runs, const Thresholds& thresholds) {
+double fitness(const std::vector<LabelledLogits>& runs, const Thresholds& thresholds) {
   double sum = 0;
-  for (const Judged& run : runs) {
-    const RunVerdict verdict = judge_run(run, thresholds);
-    const RunLabel& truth = run.run->labels.run;
-    double margin = 0;
-    if (truth.is_fault) {
-      const auto own = static_cast<std::size_t>(truth.fault_type) - 1;
-      margin = std::log((verdict.support[own] * kMarginScale + 1) / (kMarginScale + 1));
-    } else {
-      const double most = *std::max_element(verdict.support.begin(), verdict.support.end());
-      margin = -std::log((most * kMarginScale + 1) / (kMarginScale + 1));
-    }
-    sum += (judged_right(run, verdict) ? 1 : 0) + kMarginWeight * std::clamp(margin, -1.0, 1.0);
+  for (const LabelledLogits& run : runs) {
+    const RunVerdict verdict = decide(run.logits, thresholds);
+    const double most = *std::max_element(verdict.support.begin(), verdict.support.end());
+    const double support =
+        run.truth->is_fault ? verdict.support[static_cast<std::size_t>(run.truth->fault_type) - 1]
+                            : most;
+    const double margin = std::log((support * kMarginScale + 1) / (kMarginScale + 1));
+    sum += (is_right(*run.truth, verdict) ? 1 : 0) +
+           kMarginWeight * std::clamp(run.truth->is_fault ? margin : -margin, -1.0, 1.0);
   }
   return sum;
 }
 
-// Type by type, twice over: the k that fits best while the others stay.
-void fit_agreement(const std::vector<Judged>& runs, Thresholds& thresholds) {
+// Type by type, twice over: the k and the logit that fit best while the others stay.
+void fit_agreement(const std::vector<Judged>& judged, Thresholds& thresholds) {
   constexpr std::int64_t kSteps[] = {1, 2, 3, 4, 6, 8, 12, 16, 24};
   constexpr double kShares[] = {0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12};
+  constexpr double kAbove[] = {0, 0.5, 1, 2, 3, 4, 5};  // the step threshold
+  std::vector<LabelledLogits> runs;
+  for (const Judged& run : judged) runs.push_back({logits_by_type(run), &run.run->labels.run});
   for (int round = 0; round < 2; ++round) {
     for (Agreement& agreement : thresholds.agreement) {
       Agreement best = agreement;
       double best_fitness = fitness(runs, thresholds);
       for (const std::int64_t steps : kSteps) {
         for (const double share : kShares) {
-          agreement = {steps, share};
-          const double now = fitness(runs, thresholds);
-          if (now <= best_fitness) continue;
-          best_fitness = now;
-          best = agreement;
+          for (const double above : kAbove) {
+            agreement = {steps, share, thresholds.step + above};
+            const double now = fitness(runs, thresholds);
+            if (now <= best_fitness) continue;
+            best_fitness = now;
+            best = agreement;
+          }
         }
       }
       agreement = best;
@@ -122,9 +135,7 @@ OperatorSet labelled_operators(const StepLabel& label) {
 }
 
 bool judged_right(const Judged& judged, const RunVerdict& verdict) {
-  const RunLabel& truth = judged.run->labels.run;
-  if (!truth.is_fault) return !verdict.abnormal;
-  return verdict.abnormal && !verdict.unknown && verdict.type == truth.fault_type;
+  return is_right(judged.run->labels.run, verdict);
 }
 
 Thresholds fit_thresholds(const std::vector<Judged>& runs) {

@@ -62,37 +62,49 @@ std::size_t needed_units(const Agreement& agreement, std::size_t units) {
   return static_cast<std::size_t>(std::max<double>(static_cast<double>(agreement.steps), share));
 }
 
-RunVerdict judge_run(const Judged& judged, const Thresholds& thresholds) {
-  RunVerdict verdict;
-  std::array<std::vector<double>, kCategories> logits;
-  std::array<std::vector<std::size_t>, kCategories> units;
-  for (std::size_t i = 0; i < judged.samples.size(); ++i) {
-    const Prediction& prediction = *judged.predictions[i];
-    const auto type = static_cast<std::size_t>(likeliest_type(prediction)) - 1;
-    logits[type].push_back(prediction.abnormal);
-    if (prediction.abnormal < thresholds.step) continue;
-    verdict.abnormal_units.push_back(i);
-    units[type].push_back(i);
+TypeLogits logits_by_type(const Judged& judged) {
+  TypeLogits run;
+  run.units = judged.samples.size();
+  for (const Prediction* prediction : judged.predictions) {
+    const auto type = static_cast<std::size_t>(likeliest_type(*prediction)) - 1;
+    run.logits[type].push_back(prediction->abnormal);
   }
-  std::size_t best = 0;
+  for (auto& list : run.logits) std::sort(list.begin(), list.end(), std::greater<>());
+  return run;
+}
+
+RunVerdict decide(const TypeLogits& run, const Thresholds& thresholds) {
+  RunVerdict verdict;
   std::array<double, kCategories> scores{};
+  std::size_t best = 0;
+  double sum = 0;
   for (std::size_t c = 0; c < scores.size(); ++c) {
-    std::sort(logits[c].begin(), logits[c].end(), std::greater<>());
-    const std::size_t k = needed_units(thresholds.agreement[c], judged.samples.size());
-    scores[c] = logits[c].size() >= k ? logits[c][k - 1] - thresholds.step : kFarBelow;
-    verdict.support[c] = static_cast<double>(units[c].size()) / static_cast<double>(k);
-    const auto rank = [&](std::size_t type) {
-      return std::pair(verdict.support[type], scores[type]);
-    };
-    if (rank(c) > rank(best)) best = c;
+    const std::vector<double>& logits = run.logits[c];
+    const std::size_t k = needed_units(thresholds.agreement[c], run.units);
+    const double least = std::max(thresholds.step, thresholds.agreement[c].logit);
+    const auto count = std::upper_bound(logits.begin(), logits.end(), least, std::greater<>());
+    scores[c] = logits.size() >= k ? logits[k - 1] - least : kFarBelow;
+    verdict.support[c] = static_cast<double>(count - logits.begin()) / static_cast<double>(k);
+    sum += verdict.support[c];
+    if (std::pair(verdict.support[c], scores[c]) > std::pair(verdict.support[best], scores[best])) {
+      best = c;
+    }
   }
   verdict.type = static_cast<FaultType>(best + 1);
-  verdict.agreeing_units = units[best];
   verdict.score = scores[best];
   verdict.abnormal = verdict.score >= 0;
-  double sum = 0;
-  for (const double s : verdict.support) sum += s;
   verdict.unknown = verdict.abnormal && verdict.support[best] < kAgreement * sum;
+  return verdict;
+}
+
+RunVerdict judge_run(const Judged& judged, const Thresholds& thresholds) {
+  RunVerdict verdict = decide(logits_by_type(judged), thresholds);
+  for (std::size_t i = 0; i < judged.samples.size(); ++i) {
+    const Prediction& prediction = *judged.predictions[i];
+    if (prediction.abnormal < thresholds.step) continue;
+    verdict.abnormal_units.push_back(i);
+    if (likeliest_type(prediction) == verdict.type) verdict.agreeing_units.push_back(i);
+  }
   return verdict;
 }
 

@@ -35,11 +35,21 @@ struct RunVerdict {
   bool abnormal = false;
   bool unknown = false;               // abnormal, but the steps do not agree on a type
   FaultType type = FaultType::kNone;  // the likeliest, even where the run is healthy
-  double score = 0;  // k-th largest logit of the units of that type, less the threshold
+  double score = 0;  // k-th largest logit of the units of that type, less what it must reach
   std::array<double, kCategories> support{};  // abnormal units of each type over its k
   std::vector<std::size_t> abnormal_units;    // places in Judged, in order
   std::vector<std::size_t> agreeing_units;    // those of the verdict's type
 };
+
+// The logits of a run's units by their likeliest type, falling, by FaultType - 1.
+struct TypeLogits {
+  std::array<std::vector<double>, kCategories> logits;
+  std::size_t units = 0;
+};
+TypeLogits logits_by_type(const Judged& judged);
+
+// What the logits alone decide: all of RunVerdict but the lists of units.
+RunVerdict decide(const TypeLogits& run, const Thresholds& thresholds);
 
 // Units that must agree on a type in a run of `units`: k.
 std::size_t needed_units(const Agreement& agreement, std::size_t units);

@@ -51,6 +51,29 @@ TEST(JudgeRun, ScoreIsTheKthLargestLogitLessTheThreshold) {
   EXPECT_DOUBLE_EQ(judge_run(run.judged(), with_k(4)).score, -1);
 }
 
+TEST(JudgeRun, ATypeMayAskForSurerSteps) {
+  MadeRun run;
+  for (int i = 0; i < 3; ++i) run.add(2, FaultType::kMemory);
+  Thresholds thresholds = with_k(3);
+  thresholds.agreement[0].logit = 2.5;
+  EXPECT_FALSE(judge_run(run.judged(), thresholds).abnormal);
+  EXPECT_EQ(judge_run(run.judged(), thresholds).abnormal_units.size(), 3U);
+  run.add(3, FaultType::kMemory);
+  thresholds.agreement[0].steps = 1;
+  EXPECT_TRUE(judge_run(run.judged(), thresholds).abnormal);
+}
+
+TEST(JudgeRun, AShareOfTheStepsMayBeAskedFor) {
+  MadeRun run;
+  for (int i = 0; i < 5; ++i) run.add(2, FaultType::kMemory);
+  for (int i = 0; i < 95; ++i) run.add(-2, FaultType::kMemory);
+  Thresholds thresholds = with_k(1);
+  thresholds.agreement[0].share = 0.05;
+  EXPECT_TRUE(judge_run(run.judged(), thresholds).abnormal);
+  thresholds.agreement[0].share = 0.051;
+  EXPECT_FALSE(judge_run(run.judged(), thresholds).abnormal);
+}
+
 TEST(JudgeRun, StepsThatDoNotAgreeAreUnknown) {
   MadeRun run;
   for (int i = 0; i < 4; ++i) run.add(3, FaultType::kMemory);
