@@ -54,6 +54,14 @@ bool is_current(const RunFolder& run, const char* artifact) {
   return static_cast<bool>(run.require_artifact(artifact));
 }
 
+// Before anything is made for it.
+Status check_model(const std::string& bundle) {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(bundle + "/" + kBundleFile, error)) return {};
+  return Error{ErrorCode::kNotFound, "opening model " + bundle + ": there is no model in it",
+               "give the folder that teller train wrote with --model"};
+}
+
 Status make_chains(RunFolder& run, const Options& options) {
   if (!options.again && is_current(run, "chains")) return {};
   log_info("diagnose: rebuilding the call chains");
@@ -147,6 +155,7 @@ void print_diagnosis(const Json& diagnosis) {
 Result<int> run_diagnose(Options& options) {
   TELLER_TRY(Learn * learn, load_learn());
   TELLER_TRY(options.diagnose.bundle, find_model(options.diagnose.bundle));
+  TELLER_CHECK_OK(check_model(options.diagnose.bundle));
   TELLER_TRY(RunFolder run, RunFolder::open(options.run));
   TELLER_CHECK_OK(make_chains(run, options));
   TELLER_CHECK_OK(make_slices(run, options));

@@ -88,7 +88,13 @@ Json agreement_json(const Thresholds& t) {
   return json;
 }
 
-Json bundle_json(const Bundle& b, const Json& self_test) {
+// Digest of everything in a bundle.json but the digest itself.
+std::string check_of(Json json) {
+  json.erase("check");
+  return sha256_text(json.dump(-1, ' ', true, Json::error_handler_t::replace));
+}
+
+Json bundle_json(const Bundle& b, const Json& self_test, const std::string& weights_sha256) {
   const Thresholds& t = b.thresholds;
   const Calibration& c = b.calibration;
   return {{"format", kFormat},
@@ -98,6 +104,7 @@ Json bundle_json(const Bundle& b, const Json& self_test) {
           {"features", kFeatureNames},
           {"model", shape_json(b.shape)},
           {"vocabulary_sha256", b.vocabulary_sha256},
+          {"weights_sha256", weights_sha256},
           {"thresholds",
            {{"step", t.step},
             {"pointer", t.pointer},
@@ -126,6 +133,9 @@ Result<Bundle> read_bundle(const std::string& path, Json& self_test) {
     return Error{ErrorCode::kUnsupported, "reading model " + file + ": its version is not 1",
                  "use the teller that wrote it, or train again"};
   }
+  if (json.value("check", Json()) != check_of(json)) {
+    return bad_bundle(file, "it is damaged, or was changed by hand");
+  }
   if (!same_features(json.value("features", Json()))) {
     return Error{ErrorCode::kUnsupported,
                  "reading model " + file + ": it was trained on other features than this teller's",
@@ -138,6 +148,7 @@ Result<Bundle> read_bundle(const std::string& path, Json& self_test) {
   b.sha256 = sha256_text(text);
   b.name = fields.text("name");
   b.vocabulary_sha256 = fields.text("vocabulary_sha256");
+  b.weights_sha256 = fields.text("weights_sha256");
   b.shape = read_shape(fields.object("model"));
   b.thresholds = read_thresholds(fields.object("thresholds"));
   b.calibration = read_calibration(fields.object("calibration"));
@@ -156,9 +167,12 @@ Result<Bundle> read_bundle(const std::string& path, Json& self_test) {
 
 Status write_parts(const std::string& folder, const Bundle& bundle, const Network& network,
                    const std::string& vocabulary, const std::string& baseline) {
-  const Json json = bundle_json(bundle, make_self_test(network));
+  const std::string weights = folder + "/" + kBundleWeights;
+  TELLER_CHECK_OK(write_safetensors(weights, network.tensors()));
+  TELLER_TRY(const std::string weights_sha256, sha256_file(weights));
+  Json json = bundle_json(bundle, make_self_test(network), weights_sha256);
+  json["check"] = check_of(json);
   const std::string text = json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
-  TELLER_CHECK_OK(write_safetensors(folder + "/" + kBundleWeights, network.tensors()));
   TELLER_TRY(const std::string tpe, read_file(vocabulary, "vocabulary", kBundleLimit));
   TELLER_CHECK_OK(write_file_atomic(folder + "/" + kBundleVocabulary, tpe));
   if (!baseline.empty()) {
@@ -187,7 +201,7 @@ Status put_in_place(const std::string& made, const std::string& path) {
 Result<LoadedBundle> load_bundle(const std::string& path) {
   std::error_code error;
   if (!fs::is_directory(path, error)) {
-    return Error{ErrorCode::kNotFound, "opening model " + path + ": there is no such folder",
+    return Error{ErrorCode::kNotFound, "opening model " + path + ": there is no model in it",
                  "give the folder that teller train wrote with --model"};
   }
   Json self_test;
@@ -198,7 +212,12 @@ Result<LoadedBundle> load_bundle(const std::string& path) {
     return bad_bundle(vocabulary, "it is not the vocabulary that the model was trained with");
   }
   bundle.has_baseline = fs::exists(path + "/" + kBundleBaseline, error);
-  TELLER_TRY(const TensorMap tensors, read_safetensors(path + "/" + kBundleWeights));
+  const std::string weights = path + "/" + kBundleWeights;
+  TELLER_TRY(const std::string weights_sha256, sha256_file(weights));
+  if (weights_sha256 != bundle.weights_sha256) {
+    return bad_bundle(weights, "they are not the weights that the model was saved with");
+  }
+  TELLER_TRY(const TensorMap tensors, read_safetensors(weights));
   TELLER_TRY(Network network, Network::load(bundle.shape, tensors));
   if (const std::string wrong = run_self_test(network, self_test); !wrong.empty()) {
     return bad_bundle(path, wrong);

@@ -44,6 +44,7 @@ struct Bundle {
   std::string sha256;  // of bundle.json
   ModelShape shape;
   std::string vocabulary_sha256;  // of tpe.json
+  std::string weights_sha256;     // of weights.safetensors; known where it was loaded
   WordTable words;
   Thresholds thresholds;
   Calibration calibration;

@@ -71,6 +71,9 @@ RootCauseModelImpl::RootCauseModelImpl(const ModelShape& shape) : shape_(shape) 
   if (shape.deviations) {
     deviations = register_module("deviations", two_layers(kFeatureCount, 2 * d, d));
   }
+  if (shape.deviations && !shape.paper) {
+    deviation_pool = register_module("deviation_pool", two_layers(4 * kFeatureCount, 2 * d, d));
+  }
   graph = register_module("graph", nn::ModuleList());
   graph_norms = register_module("graph_norms", nn::ModuleList());
   for (std::int64_t layer = 0; layer < shape.graph_layers; ++layer) {
@@ -126,6 +129,20 @@ Tensor RootCauseModelImpl::pool(const Tensor& h, const Tensor& mask) {
   return pool_out(torch::cat({mean, largest, (h * attention).sum(1)}, -1));
 }
 
+// Maximum, minimum, mean and root mean square of each deviation over the unit, past the graph
+// layers: what deviates most must not be lost in sums.
+Tensor RootCauseModelImpl::pool_deviations(const Batch& batch) {
+  const Tensor weight = batch.token_mask.unsqueeze(-1);
+  const Tensor away = (1 - weight) * kMinusInfinity;
+  const Tensor count = weight.sum(1).clamp_min(1.0);
+  const Tensor largest = std::get<0>((batch.features + away).max(1));
+  const Tensor smallest = std::get<0>((batch.features - away).min(1));
+  const Tensor mean = (batch.features * weight).sum(1) / count;
+  const Tensor square = (batch.features * batch.features * weight).sum(1) / count;
+  return deviation_pool->forward(
+      torch::cat({largest, smallest, mean, torch::sqrt(square + 1e-6)}, -1));
+}
+
 Tensor RootCauseModelImpl::attention_bias(const Batch& batch) const {
   const Tensor summary = torch::ones({batch.token_mask.size(0), 1});
   const Tensor present = torch::cat({batch.word_mask, batch.token_mask, summary}, 1);
@@ -140,7 +157,9 @@ Outputs RootCauseModelImpl::forward(const Batch& batch) {
   const Tensor h = encode(batch);
   const Tensor places = torch::arange(batch.words.size(1));
   const Tensor log = (word(batch.words) + word_place(places)) * batch.word_mask.unsqueeze(-1);
-  std::vector<Tensor> parts = {log, h, pool(h, batch.token_mask).unsqueeze(1)};
+  Tensor z = pool(h, batch.token_mask);
+  if (!deviation_pool.is_empty()) z = z + pool_deviations(batch);
+  std::vector<Tensor> parts = {log, h, z.unsqueeze(1)};
   const Tensor bias = attention_bias(batch);
   for (const auto& block : *blocks) block->as<MixtureBlockImpl>()->forward(parts, bias);
   const Tensor summary = final_norm(parts[2].squeeze(1));

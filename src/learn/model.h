@@ -56,11 +56,12 @@ struct RootCauseModelImpl : torch::nn::Module {
  private:
   torch::Tensor encode(const Batch& batch);                               // H^(L): [B, N, width]
   torch::Tensor pool(const torch::Tensor& h, const torch::Tensor& mask);  // z: [B, width]
+  torch::Tensor pool_deviations(const Batch& batch);                      // [B, width]
   torch::Tensor attention_bias(const Batch& batch) const;
 
   ModelShape shape_;
   torch::nn::Embedding token{nullptr}, depth{nullptr}, word{nullptr}, word_place{nullptr};
-  torch::nn::Sequential duration{nullptr}, deviations{nullptr};
+  torch::nn::Sequential duration{nullptr}, deviations{nullptr}, deviation_pool{nullptr};
   torch::nn::ModuleList graph{nullptr}, graph_norms{nullptr}, blocks{nullptr};
   torch::nn::Linear pool_attention{nullptr}, pool_out{nullptr};
   torch::nn::LayerNorm final_norm{nullptr};

@@ -39,11 +39,15 @@ class BundleTest : public ::testing::Test {
   Status save() { return save_bundle(bundle, network, folder.file("tpe.json"), ""); }
   // Changes bundle.json by `change` and says what loading it answers.
   template <typename Change>
-  std::string error_after(Change&& change) {
+  std::string error_after(Change&& change, bool sign = true) {
     EXPECT_TRUE(save());
     const std::string path = bundle.path + "/" + kBundleFile;
     Json json = parse_json(*read_file(path, "bundle", 1 << 24));
     change(json);
+    if (json.is_object() && sign) {
+      json.erase("check");
+      json["check"] = sha256_text(json.dump(-1, ' ', true));
+    }
     std::ofstream(path) << json.dump();
     const auto loaded = load_bundle(bundle.path);
     return loaded ? "" : loaded.error().message;
@@ -95,10 +99,22 @@ TEST_F(BundleTest, WeightsThatChangedFailTheSelfTest) {
   ASSERT_TRUE(save());
   TensorMap tensors = network.tensors();
   tensors["type_head.0.weight"].values[0] += 0.5F;
-  ASSERT_TRUE(write_safetensors(bundle.path + "/" + kBundleWeights, tensors));
+  const std::string weights = bundle.path + "/" + kBundleWeights;
+  ASSERT_TRUE(write_safetensors(weights, tensors));
   const auto loaded = load_bundle(bundle.path);
   ASSERT_FALSE(loaded);
-  EXPECT_NE(loaded.error().message.find("self-test"), std::string::npos);
+  EXPECT_NE(loaded.error().message.find("saved with"), std::string::npos);
+  // Even where their digest was changed with them.
+  const std::string sha256 = *sha256_file(weights);
+  const std::string path = bundle.path + "/" + kBundleFile;
+  Json json = parse_json(*read_file(path, "bundle", 1 << 24));
+  json["weights_sha256"] = sha256;
+  json.erase("check");
+  json["check"] = sha256_text(json.dump(-1, ' ', true));
+  std::ofstream(path) << json.dump();
+  const auto signed_anew = load_bundle(bundle.path);
+  ASSERT_FALSE(signed_anew);
+  EXPECT_NE(signed_anew.error().message.find("self-test"), std::string::npos);
 }
 
 TEST_F(BundleTest, AnotherVocabularyIsRefused) {
@@ -123,6 +139,11 @@ TEST_F(BundleTest, WrongFieldsAreNamed) {
   EXPECT_TRUE(says([](Json& j) { j["version"] = 2; }, "version"));
   EXPECT_TRUE(says([](Json& j) { j["self_test"] = 7; }, "self-test"));
   EXPECT_TRUE(says([](Json& j) { j = Json::array(); }, "no teller model"));
+}
+
+TEST_F(BundleTest, AnyChangeByHandIsRefused) {
+  const auto change = [](Json& json) { json["thresholds"]["step"] = 1.5; };
+  EXPECT_NE(error_after(change, false).find("damaged"), std::string::npos);
 }
 
 TEST_F(BundleTest, MissingPiecesAreRefused) {
