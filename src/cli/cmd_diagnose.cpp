@@ -1,5 +1,5 @@
-// teller diagnose: says what kind of fault a run shows, where, and why. Makes what is missing first:
-// chains, slices with the model's baseline, tokens of the model's vocabulary.
+// teller diagnose: says what kind of fault a run shows, where, and why. Makes what is missing
+// first: chains, slices with the model's baseline, tokens of the model's vocabulary.
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -128,9 +128,10 @@ void print_evidence(const Json& diagnosis) {
 
 void print_diagnosis(const Json& diagnosis) {
   const bool abnormal = diagnosis["abnormal"];
-  std::printf("verdict: %s\n", !abnormal                           ? "healthy"
-                               : diagnosis["fault_type"] == "unknown" ? "abnormal, cause unknown"
-                                                                     : shown(diagnosis["fault_type"]).c_str());
+  std::printf("verdict: %s\n", !abnormal ? "healthy"
+                               : diagnosis["fault_type"] == "unknown"
+                                   ? "abnormal, cause unknown"
+                                   : shown(diagnosis["fault_type"]).c_str());
   std::printf("  probability of a fault  %.3g (at a prior of %.3g)\n",
               diagnosis["probability"].get<double>(), diagnosis["prior"].get<double>());
   print_steps(diagnosis);
@@ -162,7 +163,8 @@ Result<int> run_diagnose(Options& options) {
 }  // namespace
 
 void add_diagnose(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("diagnose", "Say what kind of fault a run shows, and where");
+  CLI::App* command =
+      app.add_subcommand("diagnose", "Say what kind of fault a run shows, and where");
   auto options = std::make_shared<Options>();
   command->add_option("RUN", options->run, "run folder")->required();
   command->add_option("--model", options->diagnose.bundle, "folder of the model");
@@ -177,9 +179,11 @@ void add_diagnose(CLI::App& app, Context& context) {
   command->add_option("--threads", options->diagnose.threads, "threads")->capture_default_str();
   command->add_flag("--again", options->again, "make chains, slices and tokens anew");
   command->add_flag("--json", options->json, "print the diagnosis as one JSON document");
-  command->add_flag("--fail-on-fault", options->fail_on_fault, "exit with 10 if the run is abnormal");
+  command->add_flag("--fail-on-fault", options->fail_on_fault,
+                    "exit with 10 if the run is abnormal");
   command->footer(kFooter);
-  command->callback([&context, options] { context.run = [options] { return run_diagnose(*options); }; });
+  command->callback(
+      [&context, options] { context.run = [options] { return run_diagnose(*options); }; });
 }
 
 }  // namespace teller::cli

@@ -148,7 +148,8 @@ void add_slice(CLI::App& app, Context& context) {
       ->add_option("--baseline-name", options->slice.baseline_name,
                    "name of the entry in that file [the first healthy run's name]")
       ->type_name("NAME");
-  command->add_flag("--json", options->json, "print the findings as one JSON document, with counts of the slices");
+  command->add_flag("--json", options->json,
+                    "print the findings as one JSON document, with counts of the slices");
   command->add_flag("--fail-on-findings", options->fail_on_findings,
                     "exit with 10 if something stands out");
   add_thresholds(*command, options->slice);

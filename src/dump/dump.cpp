@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::string_view kArtifacts[] = {"manifest", "events",   "logs",  "processes",
+constexpr std::string_view kArtifacts[] = {"manifest", "events",   "logs",   "processes",
                                            "chains",   "findings", "slices", "tokens"};
 constexpr std::uint64_t kJsonFileLimit = 1u << 30;
 

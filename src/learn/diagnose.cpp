@@ -41,7 +41,7 @@ Json operators_json(const Findings& f, const RunName& name) {
   const Chains& chains = f.judged.run->chains;
   for (const OperatorVerdict& op : f.operators) {
     if (list.size() == kMostOperators) break;
-    Json json = locator(chains, name, op.node, op.rank);
+    Json json = locator(chains, name, op.node);
     const std::uint32_t request = chains.nodes.request[op.node];
     json["request"] =
         request == kNoIndex ? Json() : Json(chains.string(chains.requests.id[request]));
@@ -75,8 +75,7 @@ Json evidence_json(const Findings& f, const RunName& name) {
       json["line"] = chains.string(chains.logs.text[one.line]);
       json["step"] = f.judged.samples[one.unit]->step;
     } else {
-      json["locator"] = locator(chains, name, node_of_token(*f.judged.run, one.token),
-                                f.judged.run->tokens.tokens.rank[one.token]);
+      json["locator"] = locator(chains, name, node_of_token(*f.judged.run, one.token));
     }
     list.push_back(std::move(json));
   }

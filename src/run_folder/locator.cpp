@@ -17,8 +17,9 @@ RunName run_name(const RunFolder& run) {
   return {name.string(), host_name.is_string() ? host_name.get<std::string>() : ""};
 }
 
-Json locator(const Chains& chains, const RunName& run, std::uint32_t node, std::int32_t rank) {
+Json locator(const Chains& chains, const RunName& run, std::uint32_t node) {
   Json json;
+  const std::int32_t rank = chains.rank(node);
   const std::uint32_t step = chains.nodes.step[node];
   const std::uint32_t track = chains.nodes.track[node];
   json["run"] = run.run;

@@ -19,10 +19,8 @@ struct RunName {
 // Name and host of a run folder.
 RunName run_name(const RunFolder& run);
 
-// {run, host, rank, pid, step, node, layer, family, name, start_ns}; null where unknown. `rank` < 0
-// is unknown.
-nlohmann::ordered_json locator(const Chains& chains, const RunName& run, std::uint32_t node,
-                               std::int32_t rank);
+// {run, host, rank, pid, step, node, layer, family, name, start_ns}; null where unknown.
+nlohmann::ordered_json locator(const Chains& chains, const RunName& run, std::uint32_t node);
 
 // `x` with six significant digits, so that files do not depend on the last bits of a sum.
 double rounded(double x);

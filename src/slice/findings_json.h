@@ -1,8 +1,8 @@
 // Findings as JSON, format "teller.findings" (docs/localise.md).
 #pragma once
 
+#include "run_folder/locator.h"
 #include "slice/findings.h"
-#include "slice/locate.h"
 #include "slice/operators.h"
 
 namespace teller::slice_detail {

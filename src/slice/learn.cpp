@@ -6,9 +6,9 @@
 #include <system_error>
 #include <utility>
 
+#include "run_folder/locator.h"
 #include "run_folder/open_chains.h"
 #include "slice/baseline_file.h"
-#include "slice/locate.h"
 
 namespace teller::slice_detail {
 namespace {

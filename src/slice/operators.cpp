@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "base/saturate.h"
-#include "slice/locate.h"
+#include "run_folder/locator.h"
 #include "slice/pace.h"
 
 namespace teller::slice_detail {

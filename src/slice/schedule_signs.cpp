@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/saturate.h"
-#include "slice/locate.h"
+#include "run_folder/locator.h"
 #include "slice/robust.h"
 
 namespace teller::slice_detail {

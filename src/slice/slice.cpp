@@ -19,11 +19,6 @@ namespace {
 constexpr const char* kFindingsFile = "findings.json";
 constexpr const char* kSlicesFile = "slices.tcol";
 
-std::string text_of(const Json& object, const char* key) {
-  const Json value = object.is_object() ? object.value(key, Json()) : Json();
-  return value.is_string() ? value.get<std::string>() : "";
-}
-
 // Whether the traced program ended otherwise than by itself or on request (SIGINT, SIGTERM).
 bool broke_off(const Json& manifest) {
   const Json target = manifest.value("target", Json::object());
@@ -184,8 +179,7 @@ Result<SliceResult> slice(RunFolder& run, const SliceOptions& options) {
   judge_run(chains, baseline.external ? &baseline.failures : nullptr, broke_off(run.manifest()),
             findings);
   list_instances(c, findings);
-  const Json host = run.manifest().value("host", Json::object());
-  const RunName name{folder_name(run.path()), text_of(host, "name")};
+  const RunName name = run_name(run);
   Json json;
   json["format"] = "teller.findings";
   json["version"] = 1;
