@@ -16,10 +16,11 @@ FIXED = {"tree_method": "hist", "max_bin": 128, "nthread": 2, "verbosity": 0, "s
 def draw_parameters(trial: int) -> dict:
     """Parameters of a trial: the first is XGBoost's usual, the others are drawn."""
     if trial == 0:
-        return {"max_depth": 6, "eta": 0.1, "subsample": 0.8, "colsample_bytree": 0.5, "min_child_weight": 1.0, "scale_pos_weight": 1.0}
+        return {"max_depth": 6, "eta": 0.1, "subsample": 0.8, "colsample_bytree": 0.5, "min_child_weight": 1.0,
+                "scale_pos_weight": 1.0}
     rng = np.random.default_rng(trial)
-    return {"max_depth": int(rng.integers(3, 9)), "eta": float(rng.choice([0.05, 0.1, 0.2])), "subsample": float(rng.choice([0.6, 0.8, 1.0])),
-            "colsample_bytree": float(rng.choice([0.2, 0.5, 0.8])), "min_child_weight": float(rng.choice([1, 4, 16])),
+    return {"max_depth": int(rng.integers(3, 9)), "eta": float(rng.choice([0.05, 0.1, 0.2])),
+            "subsample": float(rng.choice([0.6, 0.8, 1.0])), "colsample_bytree": float(rng.choice([0.2, 0.5, 0.8])), "min_child_weight": float(rng.choice([1, 4, 16])),
             "scale_pos_weight": float(rng.choice([0.5, 1, 3]))}
 
 

@@ -14,7 +14,7 @@ import xgboost
 import datasets
 import report
 from boosted import boosted
-from judge import model_answers
+from judge import check_figures, left_out, model_answers
 from methods import Answer, latency, slice_length, stage3
 from runs import Run
 
@@ -50,13 +50,14 @@ def compare(name: str, title: str, work: Path, options: argparse.Namespace, seed
     share = {"demo": options.test_runs // 2, "vllm-v1": options.test_runs // 4, "fsdp": options.test_runs // 4}
     datasets.make_tests(work, model, share, seed, held_out)
     progress(f"{name}: the model's answers")
-    units, each = datasets.evaluate(work, model)
+    units, each, figures = datasets.evaluate(work, model)
     progress(f"{name}: peers")
     test, known = datasets.read_folder(work / "test-*"), datasets.read_folder(work / "train-*")
     if {r.events for r in test} & {r.events for r in known}:
         sys.exit("bench/rca: a test run stands among the training runs")
     training, validation = datasets.split_validation(known)
     answers, chosen = {"model": model_answers(test, units, each)}, {"model": f"{options.epochs} epochs, {options.runs} runs"}
+    check_figures(test, answers["model"], figures)
     answers["xgboost"], chosen["xgboost"] = boosted(training, validation, test, options.trials)
     answers["stage 3"], chosen["stage 3"] = stage3(validation, test)
     answers["latency"], chosen["latency"] = latency(training, validation, test)
@@ -69,12 +70,12 @@ def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench/rca/run", description="Judges the model beside its peers on held-out simulated runs.")
     parser.add_argument("--quick", action="store_true", help="few runs, one epoch: figures mean nothing")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--runs", type=int, help="training runs [120; quick 12]")
-    parser.add_argument("--epochs", type=int, help="of the model [5; quick 1]")
-    parser.add_argument("--test-runs", type=int, help="test runs of each split [120; quick 8]")
-    parser.add_argument("--trials", type=int, help="search trials of XGBoost [4; quick 1]")
+    parser.add_argument("--runs", type=int, help="training runs [240; quick 12]")
+    parser.add_argument("--epochs", type=int, help="of the model [10; quick 1]")
+    parser.add_argument("--test-runs", type=int, help="test runs of each split [300; quick 8]")
+    parser.add_argument("--trials", type=int, help="search trials of XGBoost [6; quick 1]")
     options = parser.parse_args()
-    for name, full, quick in (("runs", 120, 12), ("epochs", 5, 1), ("test_runs", 120, 8), ("trials", 4, 1)):
+    for name, full, quick in (("runs", 240, 12), ("epochs", 10, 1), ("test_runs", 300, 8), ("trials", 6, 1)):
         if getattr(options, name) is None:
             setattr(options, name, quick if options.quick else full)
     if options.runs < 12 or options.test_runs < 8 or options.epochs < 1 or options.trials < 1:
@@ -93,10 +94,11 @@ def main() -> None:
               compare("mechanisms", "held-out mechanisms", work / "mechanisms", options, 40001, HELD_OUT)]
     machine = f"{platform.machine()}, xgboost {xgboost.__version__}"
     if options.json:
-        print(json.dumps({"rows": [row for s in splits for row in report.rows(s)],
-                          "data": {s.name: {"training": s.training_hash, "test": s.test_hash, "training_runs": s.training_runs,
-                                            "test_runs": len(s.test), "held_out": HELD_OUT if s.name == "mechanisms" else []} for s in splits},
-                          "summary": [report.paragraph(s) for s in splits], "machine": machine, "commands": datasets.commands}, indent=1))
+        data = {s.name: {"training": s.training_hash, "test": s.test_hash, "training_runs": s.training_runs,
+                         "test_runs": len(s.test), "left_out": left_out(s.test)} for s in splits}
+        print(json.dumps({"rows": [row for s in splits for row in report.rows(s)], "data": data,
+                          "summary": [report.paragraph(s) for s in splits], "machine": machine,
+                          "commands": datasets.commands}, indent=1))
         return
     for split in splits:
         print(report.text(split))

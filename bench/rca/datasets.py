@@ -48,8 +48,8 @@ def check_held_out(held_out: list[str]) -> None:
     known = {m["name"]: m for m in mechanisms()}
     for name in held_out:
         for stack in known[name]["stacks"]:
-            rest = [m for m in known.values() if m["category"] == known[name]["category"] and stack in m["stacks"] and m["name"] not in held_out]
-            if not rest:
+            rest = {m["category"] for m in known.values() if stack in m["stacks"] and m["name"] not in held_out}
+            if known[name]["category"] not in rest:
                 sys.exit(f"bench/rca: without {name}, {stack} has no mechanism of its category to learn from")
 
 
@@ -106,9 +106,9 @@ def split_validation(runs: list[Run]) -> tuple[list[Run], list[Run]]:
     return training, validation
 
 
-def evaluate(work: Path, model: Path) -> tuple[dict[tuple[str, int], dict], dict[str, dict]]:
-    """What the model says: per (run, unit), and per run."""
-    units, each = {}, {}
+def evaluate(work: Path, model: Path) -> tuple[dict[tuple[str, int], dict], dict[str, dict], dict[str, dict]]:
+    """What the model says: per (run, unit), per run; and eval's own figures per stack."""
+    units, each, figures = {}, {}, {}
     for stack in STACKS:
         lines = work / f"eval-{stack}.jsonl"
         runs = sorted((work / f"test-{stack}").glob("run-*"))
@@ -116,10 +116,11 @@ def evaluate(work: Path, model: Path) -> tuple[dict[tuple[str, int], dict], dict
         commands.append(f"teller eval {work.relative_to(ROOT) if work.is_relative_to(ROOT) else work.name}/test-{stack}/run-* "
                         "--model MODEL --json --per-step FILE")
         each.update({f"{stack}/{one['run']}": one for one in said["each"]})
+        figures[stack] = said
         for line in lines.read_text().splitlines():
             one = json.loads(line)
             units[f"{stack}/{one['run']}", one["unit"]] = one
-    return units, each
+    return units, each, figures
 
 
 def data_hash(runs: list[Run]) -> str:

@@ -26,6 +26,17 @@ def model_answers(test: list[Run], units: dict[tuple[str, int], dict], each: dic
     return answers
 
 
+def check_figures(test: list[Run], answers: list[Answer], figures: dict[str, dict]) -> None:
+    """Ends where scores computed here differ from those of teller eval on the same answers."""
+    for stack, said in figures.items():
+        pairs = [(r, a) for r, a in zip(test, answers) if r.stack == stack]
+        for number, view in enumerate(VIEWS):
+            mine = step_scores(*pick([r for r, _ in pairs], [a for _, a in pairs], bool(number)))
+            for name in ("accuracy", "precision", "recall", "f1", "auroc", "auprc"):
+                if mine["units"] and abs(mine[name] - said[view]["step"][name]) > 1e-4:
+                    sys.exit(f"bench/rca: {stack}, {view}, {name}: {mine[name]:.6f} here, {said[view]['step'][name]:.6f} by teller eval")
+
+
 def pick(runs: list[Run], answers: list[Answer], horizontal: bool | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Truth, scores and flags of the units that count, of one view or both."""
     chosen = [r.scored & ((r.horizontal == horizontal) if horizontal is not None else True) for r in runs]

@@ -17,7 +17,8 @@ RUN = ["accuracy", "macro_recall", "macro_f1", "detection_f1"]
 TYPED = ["model", "xgboost"]  # who names fault types
 AIMS = {"mechanisms.vertical.step_f1": 0.88, "mechanisms.horizontal.step_f1": 0.88, "mechanisms.run.accuracy_faulty": 0.6,
         "seeds.vertical.step_f1": 0.94, "seeds.horizontal.step_f1": 0.94, "seeds.run.macro_f1": 0.9}
-SAY = {"vertical.step_f1": "the step F1 (vertical)", "horizontal.step_f1": "the step F1 (horizontal)", "run.macro_f1": "the macro F1 of fault types"}
+SAY = {"vertical.step_f1": "the step F1 (vertical)", "horizontal.step_f1": "the step F1 (horizontal)",
+       "run.macro_f1": "the macro F1 of fault types"}
 
 
 def table(head: list[str], body: list[list[str]]) -> str:
@@ -35,8 +36,8 @@ def view_table(split: "Split", scores: dict[str, dict], view: str) -> str:
     """Steps and operators of a view."""
     number = judge.VIEWS.index(view)
     truth = judge.pick(split.test, split.answers["model"], bool(number))[0]
-    body = [[name, *figures([scores[name][f"{view}.step_{m}"] for m in STEP]), *figures([scores[name][f"{view}.operator_{m}"] for m in OPERATOR])]
-            for name in split.answers]
+    names = [*(f"{view}.step_{m}" for m in STEP), *(f"{view}.operator_{m}" for m in OPERATOR)]
+    body = [[name, *figures([scores[name][n] for n in names])] for name in split.answers]
     head = [f"{view}: {len(truth)} steps, {int(truth.sum())} abnormal", *STEP, "operators Macro", "all", "Macro+"]
     return table([h.replace("f1", "F1").replace("auroc", "AUROC").replace("auprc", "AUPRC") for h in head], body)
 
@@ -55,7 +56,8 @@ def strata_table(split: "Split") -> str:
     body = []
     for name, chosen in judge.strata(split.test):
         values = {n: judge.of_runs(split.test, a, chosen) for n, a in split.answers.items()}
-        body.append([name, str(int(chosen.sum())), *figures([values[n][0] for n in split.answers]), *figures([values[n][1] for n in TYPED])])
+        shown = [*(values[n][0] for n in split.answers), *(values[n][1] for n in TYPED)]
+        body.append([name, str(int(chosen.sum())), *figures(shown)])
     return table(head, body)
 
 
@@ -68,7 +70,8 @@ def mechanism_table(split: "Split") -> str:
         said = np.bincount([a.run_class for a, c in zip(split.answers["model"], chosen) if c], minlength=len(CLASSES))
         body.append([mechanism, str(int(chosen.sum())), *figures([v[0] for v in values]), *figures([v[1] for v in values]),
                      ", ".join(f"{CLASSES[i]} {said[i]}" for i in np.argsort(-said, kind="stable") if said[i])])
-    return table(["mechanism", "faulty runs", *[f"{n}, step F1" for n in TYPED], *[f"{n}, type right" for n in TYPED], "the model says"], body)
+    head = ["mechanism", "faulty runs", *[f"{n}, step F1" for n in TYPED], *[f"{n}, type right" for n in TYPED], "the model says"]
+    return table(head, body)
 
 
 def compared(split: "Split") -> dict[str, tuple[float, float, float]]:

@@ -17,6 +17,7 @@ ROW = 2  # NodeFlag
 NONE = 0xFFFFFFFF
 NO_PROCESS = -1
 HIGH = 3.0  # |feature| from here on is counted
+PREFILL_ROWS, LOG_TOKENS = 2, 6  # columns of step_features
 
 Operator = tuple[str, str, int]  # layer, family, rank (-1: vertical view, or any)
 
@@ -132,42 +133,69 @@ def member_durations(slices: Columns, chains: Columns) -> np.ndarray:
     return per_unit(np.maximum, log_us, first, count)
 
 
-def read_run(folder: Path) -> Run:
-    """Reads a run that has labels and slices."""
-    chains, slices = Columns(folder / "chains.tcol"), Columns(folder / "slices.tcol")
-    run_label, labels = read_labels(folder / "labels.jsonl")
-    provenance, stack = run_label["provenance"], run_label["provenance"]["stack"]
+def units_with_labels(slices: Columns, chains: Columns, labels: dict) -> tuple[list[int], list[dict]]:
+    """Units that have nodes and a label, and their labels: joined by view, step number and process, as teller eval does."""
     step, view = slices.get("units", "step", "<u4"), slices.get("units", "view", "u1")
-    first, count = slices.get("units", "first_node", "<u4"), slices.get("units", "node_count", "<u4")
+    count = slices.get("units", "node_count", "<u4")
     number, root = chains.get("steps", "number", "<i8")[step], chains.get("steps", "root", "<u4")[step]
-    track = chains.get("nodes", "track", "<u4")[root]
-    pid = np.where(track == NONE, NO_PROCESS, chains.get("tracks", "pid", "<i8")[np.minimum(track, len(chains.get("tracks", "pid", "<i8")) - 1)])
-    found, units = [], []
+    track, pids = chains.get("nodes", "track", "<u4")[root], chains.get("tracks", "pid", "<i8")
+    units, found = [], []
     for u in range(len(step)):
         horizontal = bool(view[u])
-        label = labels.get((horizontal, int(number[u]), NO_PROCESS if horizontal else int(pid[u])))
-        label = label or labels.get((horizontal, int(number[u]), NO_PROCESS))
+        pid = NO_PROCESS if horizontal or track[u] == NONE else int(pids[track[u]])
+        label = labels.get((horizontal, int(number[u]), pid)) or labels.get((horizontal, int(number[u]), NO_PROCESS))
         if label and count[u]:
-            found.append(label)
             units.append(u)
+            found.append(label)
+    return units, found
+
+
+def true_operators(label: dict) -> set[Operator]:
+    """Operators that a label of an abnormal step names."""
+    if label["state"] != CAUSE:
+        return set()
+    with_rank = label["view"] == "horizontal"
+    return {(o["layer"], o["family"], o.get("rank", -1) if with_rank else -1) for o in label["operators"]}
+
+
+def unit_values(slices: Columns, chains: Columns, stack: str) -> dict[str, np.ndarray]:
+    """Features and single figures of every unit."""
+    step, view = slices.get("units", "step", "<u4"), slices.get("units", "view", "u1")
+    first, count = slices.get("units", "first_node", "<u4"), slices.get("units", "node_count", "<u4")
     layer = chains.get("nodes", "layer", "u1")[slices.get("nodes", "node", "<u4")]
     steps = step_features(chains)[step]
     score = per_unit(np.maximum, slices.get("nodes", "score", "<f4"), first, count)
     pace, duration = slices.get("units", "pace", "<f4"), member_durations(slices, chains)
     shape = np.stack([view, pace, count, slices.get("units", "whole_nodes", "<u4"), duration, score,
                       slices.get("units", "member_count", "<u4")], axis=1).astype(np.float32)
-    x = np.concatenate([*node_features(slices, layer, first, count), steps, shape], axis=1)
-    kind = [f"{stack} {v} {s[2] > 0} {int(s[6] / np.log(2))}" for v, s in zip(view, steps)]
+    kind = [f"{stack} {v} {s[PREFILL_ROWS] > 0} {int(s[LOG_TOKENS] / np.log(2))}" for v, s in zip(view, steps)]
+    return {"x": np.concatenate([*node_features(slices, layer, first, count), steps, shape], axis=1), "score": score,
+            "nodes": count.astype(np.float32), "pace": pace, "log_duration": duration, "kind": np.array(kind, object),
+            "horizontal": view == 1}
+
+
+def ranked_families(slices: Columns, chains: Columns, units: list[int]) -> list[list[Operator]]:
+    """suspicious_families of the units."""
+    layer = chains.get("nodes", "layer", "u1")[slices.get("nodes", "node", "<u4")]
+    view = slices.get("units", "view", "u1")
+    first, count = slices.get("units", "first_node", "<u4"), slices.get("units", "node_count", "<u4")
+    return [suspicious_families(slices, chains, layer, int(first[u]), int(first[u] + count[u]), bool(view[u])) for u in units]
+
+
+def read_run(folder: Path) -> Run:
+    """Reads a run that has labels and slices."""
+    chains, slices = Columns(folder / "chains.tcol"), Columns(folder / "slices.tcol")
+    label, labels = read_labels(folder / "labels.jsonl")
+    provenance, fault_type = label["provenance"], label["fault_type"]
+    units, found = units_with_labels(slices, chains, labels)
+    values = unit_values(slices, chains, provenance["stack"])
     manifest = json.loads((folder / "manifest.json").read_text())
     findings = json.loads((folder / "findings.json").read_text())
     return Run(
-        name=folder.name, stack=stack, mechanism=provenance["mechanism"], magnitude=provenance["magnitude"],
-        is_fault=run_label["is_fault"], fault_type=run_label["fault_type"], events=manifest["artifacts"]["events"]["digest"],
-        suspicious=findings["verdict"]["suspicious"], unit=np.array(units, int), horizontal=view[units] == 1,
+        name=folder.name, stack=provenance["stack"], mechanism=provenance["mechanism"], magnitude=provenance["magnitude"],
+        is_fault=label["is_fault"], fault_type=fault_type, events=manifest["artifacts"]["events"]["digest"],
+        suspicious=findings["verdict"]["suspicious"], unit=np.array(units, int),
         state=np.array([f["state"] for f in found], object), visible=np.array([f["visible_in"] for f in found], object),
-        type=np.array([f["fault_type"] if f["fault_type"] != "none" else run_label["fault_type"] for f in found], object),
-        x=x[units], score=score[units], nodes=count[units].astype(np.float32), pace=pace[units], log_duration=duration[units],
-        kind=np.array(kind, object)[units],
-        truth=[{(o["layer"], o["family"], o.get("rank", -1) if f["view"] == "horizontal" else -1) for o in f["operators"]}
-               if f["state"] == CAUSE else set() for f in found],
-        ranked=[suspicious_families(slices, chains, layer, int(first[u]), int(first[u] + count[u]), bool(view[u])) for u in units])
+        type=np.array([fault_type if f["fault_type"] == "none" else f["fault_type"] for f in found], object),
+        truth=[true_operators(f) for f in found], ranked=ranked_families(slices, chains, units),
+        **{name: column[units] for name, column in values.items()})
