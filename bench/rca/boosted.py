@@ -20,8 +20,8 @@ def draw_parameters(trial: int) -> dict:
                 "scale_pos_weight": 1.0}
     rng = np.random.default_rng(trial)
     return {"max_depth": int(rng.integers(3, 9)), "eta": float(rng.choice([0.05, 0.1, 0.2])),
-            "subsample": float(rng.choice([0.6, 0.8, 1.0])), "colsample_bytree": float(rng.choice([0.2, 0.5, 0.8])), "min_child_weight": float(rng.choice([1, 4, 16])),
-            "scale_pos_weight": float(rng.choice([0.5, 1, 3]))}
+            "subsample": float(rng.choice([0.6, 0.8, 1.0])), "colsample_bytree": float(rng.choice([0.2, 0.5, 0.8])),
+            "min_child_weight": float(rng.choice([1, 4, 16])), "scale_pos_weight": float(rng.choice([0.5, 1, 3]))}
 
 
 def matrix(runs: list[Run], chosen: list[np.ndarray], target: list[np.ndarray]) -> xgboost.DMatrix:
