@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is needed, builds teller, records a healthy run of the demo engine and one with a defect, and shows what
-# stands out in the second. Run it as often as you like.
+# Installs what is needed, builds teller, records a healthy run of the demo engine and one with a defect, and ends in the
+# diagnosis of the second. Run it as often as you like. TELLER_MODEL names another model than models/default.
 #   scripts/demo.sh                                       the default: attention is slow for one request
 #   DEMO_FAULT=starve DEMO_REQUEST=req-7 scripts/demo.sh  none | starve | slow-op | memory, and the request it hits
 source "$(dirname "$0")/lib.sh"
@@ -15,7 +15,7 @@ case $fault in none|starve|slow-op|memory) ;; *) die "DEMO_FAULT is $fault: give
 
 install_packages
 install_python
-build_teller teller teller_collector
+build_teller teller teller_collector teller_learn_library
 cd "$root"
 
 # record RUN SEED FAULT: one traced run of the demo engine, an unmodified PyTorch program, and its call chains.
@@ -31,6 +31,8 @@ say "recording a run with DEMO_FAULT=$fault (request $request)"
 record "$runs/demo-$fault" 2 "$fault"
 say "comparing the two"
 "$teller" slice "$runs/demo-$fault" --baseline "$runs/demo-healthy" >/dev/null
-say "what stands out"
+say "diagnosing the second"
+"$teller" diagnose "$runs/demo-$fault" --baseline "$runs/demo-healthy" >/dev/null
+say "the verdict, and what it rests on"
 "$teller" report "$runs/demo-$fault"
 echo "$runs/demo-$fault"

@@ -60,4 +60,4 @@ say "vocabulary and tokens"
 ls -d "$work"/train-*/run-* | xargs -P "$jobs" -I{} "$teller" encode {} --vocab "$work/tpe.json" >/dev/null
 
 say "training"
-"$teller" train "$work"/train-*/run-* --vocab "$work/tpe.json" --baseline "$work/baseline.json" -o "$output" --threads "$jobs" "$@"
+"$teller" train "$work"/train-*/run-* --vocab "$work/tpe.json" --baseline "$work/baseline.json" -o "$output" "$@"

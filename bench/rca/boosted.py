@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 import xgboost
 
-from methods import MOST_STEPS, Answer, choose_families, class_by_types, middle_of_best, pooled, right, top_families
+from methods import Answer, choose_families, class_by_types, fit_agreement, pooled, top_families
 from metrics import CLASSES, best_f1_threshold
 from runs import Run
 
@@ -88,12 +88,11 @@ def boosted(training: list[Run], validation: list[Run], test: list[Run], trials:
     threshold = best_f1_threshold(*pooled(validation, values))
     flagged = [v >= threshold for v in values]
     kinds = [predict(types, r.x) for r in validation]
-    k = middle_of_best([sum(right(r, class_by_types(f, t, k), True) for r, f, t in zip(validation, flagged, kinds))
-                        for k in range(1, MOST_STEPS + 1)])
+    needed = fit_agreement(validation, flagged, kinds)
     families = choose_families(validation, flagged)
     answers = []
     for run in test:
         own = score(run)
         flags = own >= threshold
-        answers.append(Answer(own, flags, top_families(run, flags, families), class_by_types(flags, predict(types, run.x), k)))
-    return answers, f"{chosen}, threshold {threshold:.3g}, k {k}, families {families}, {trials} trials"
+        answers.append(Answer(own, flags, top_families(run, flags, families), class_by_types(flags, predict(types, run.x), needed)))
+    return answers, f"{chosen}, threshold {threshold:.3g}, families {families}, {trials} trials"

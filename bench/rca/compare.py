@@ -70,12 +70,12 @@ def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench/rca/run", description="Judges the model beside its peers on held-out simulated runs.")
     parser.add_argument("--quick", action="store_true", help="few runs, one epoch: figures mean nothing")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--runs", type=int, help="training runs [240; quick 12]")
-    parser.add_argument("--epochs", type=int, help="of the model [10; quick 1]")
-    parser.add_argument("--test-runs", type=int, help="test runs of each split [300; quick 8]")
-    parser.add_argument("--trials", type=int, help="search trials of XGBoost [6; quick 1]")
+    parser.add_argument("--runs", type=int, help="training runs [200; quick 12]")
+    parser.add_argument("--epochs", type=int, help="of the model [8; quick 1]")
+    parser.add_argument("--test-runs", type=int, help="test runs of each split [200; quick 8]")
+    parser.add_argument("--trials", type=int, help="search trials of XGBoost [4; quick 1]")
     options = parser.parse_args()
-    for name, full, quick in (("runs", 240, 12), ("epochs", 10, 1), ("test_runs", 300, 8), ("trials", 6, 1)):
+    for name, full, quick in (("runs", 200, 12), ("epochs", 8, 1), ("test_runs", 200, 8), ("trials", 4, 1)):
         if getattr(options, name) is None:
             setattr(options, name, quick if options.quick else full)
     if options.runs < 12 or options.test_runs < 8 or options.epochs < 1 or options.trials < 1:

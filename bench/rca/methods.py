@@ -1,6 +1,7 @@
 """The model's peers. Each is fitted on training runs, its choices made on validation runs, and gives an Answer per test run."""
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +14,10 @@ from runs import Operator, Run
 MOST_STEPS = 24  # k of the run verdict is sought from 1 to this
 MOST_FAMILIES = 8
 AGREEMENT = 0.5  # share of the support that names a type
+AGREEMENT_STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24)  # as teller train tries
+AGREEMENT_SHARES = (0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12)
+
+Agreement = tuple[int, float]  # units, and share of the run's units, that a type needs
 
 
 @dataclass
@@ -66,15 +71,27 @@ def class_by_count(flagged: np.ndarray, k: int) -> int:
     return UNKNOWN if flagged.sum() >= k else 0
 
 
-def class_by_types(flagged: np.ndarray, types: np.ndarray, k: int) -> int:
-    """The model's own rule (docs/learn.md): the type with the largest support, if at least k flagged units have it."""
-    support = types[flagged].sum(axis=0)
-    if not flagged.any():
-        return 0
+def class_by_types(flagged: np.ndarray, types: np.ndarray, needed: list[Agreement]) -> int:
+    """The model's own rule (docs/learn.md): of each type as many units as it needs; the type with the most for its need."""
+    counts = np.bincount(types.argmax(axis=1)[flagged], minlength=types.shape[1])
+    support = counts / [max(steps, math.ceil(share * len(flagged))) for steps, share in needed]
     best = int(np.argmax(support))
-    if (types[flagged].argmax(axis=1) == best).sum() < k:
+    if support[best] < 1:
         return 0
     return UNKNOWN if support[best] < AGREEMENT * support.sum() else best + 1
+
+
+def fit_agreement(runs: list[Run], flagged: list[np.ndarray], types: list[np.ndarray]) -> list[Agreement]:
+    """What each type needs: the values that judge the most runs right, one type after the other, twice."""
+    needed: list[Agreement] = [(1, 0.0)] * types[0].shape[1]
+
+    def rights(tried: list[Agreement]) -> int:
+        return sum(right(r, class_by_types(f, t, tried), True) for r, f, t in zip(runs, flagged, types))
+
+    for place in list(range(len(needed))) * 2:
+        choices = [needed[place]] + [(steps, share) for steps in AGREEMENT_STEPS for share in AGREEMENT_SHARES]
+        needed[place] = max(choices, key=lambda choice: rights([*needed[:place], choice, *needed[place + 1:]]))
+    return needed
 
 
 def right(run: Run, said: int, typed: bool) -> bool:

@@ -17,11 +17,13 @@ namespace {
 
 constexpr const char* kFooter =
     "Examples:\n"
-    "  teller report RUN                   what stands out, requests, the slowest step's chain\n"
+    "  teller report RUN                   verdict, what stands out, requests, the slowest step's "
+    "chain\n"
     "  teller report RUN --request req-3   this request's steps, and the chain of its slowest\n"
     "  teller report RUN --step 118        the chain of this step\n"
     "  teller report RUN --json -o FILE    the same content for machines\n\n"
-    "What stands out is found by teller slice; docs/report.md says what each part means.\n";
+    "The verdict is given by teller diagnose, what stands out is found by teller slice; "
+    "docs/report.md says what each part means.\n";
 
 struct Options {
   std::string run;
@@ -70,7 +72,8 @@ Result<int> write(const Options& options) {
 }  // namespace
 
 void add_report(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("report", "Show a run: requests, what stands out, chains");
+  CLI::App* command =
+      app.add_subcommand("report", "Show a run: the verdict, what stands out, requests, chains");
   auto options = std::make_shared<Options>();
   command->add_option("RUN", options->run, "run folder, reconstructed")->required();
   command->add_flag("--json", options->json, "one JSON document in place of text");

@@ -35,6 +35,9 @@ std::string executable_folder() {
 }
 
 Result<Learn*> load_learn() {
+  // Read by OpenMP when it is loaded: waiting threads sleep. Spinning ones would stand in each
+  // other's way where cores are shared.
+  ::setenv("OMP_WAIT_POLICY", "PASSIVE", 0);
   const std::string folder = executable_folder();
   for (const char* place : kLibraryPlaces) {
     const fs::path path = fs::path(folder) / place / kLibrary;

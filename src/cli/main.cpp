@@ -18,6 +18,7 @@ constexpr const char* kDescription =
     "  teller import trace.json.gz -o RUN        or take a trace that others made\n"
     "  teller reconstruct RUN                    rebuild every request's call chains\n"
     "  teller slice RUN --baseline HEALTHY       find what deviates\n"
+    "  teller diagnose RUN --baseline HEALTHY    say what kind of fault it is, and where\n"
     "  teller report RUN                         see it\n";
 
 int print_error(const Error& error) {

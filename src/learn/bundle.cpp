@@ -56,8 +56,13 @@ Thresholds read_thresholds(BundleFields fields) {
   Thresholds t;
   t.step = fields.real("step");
   t.pointer = fields.real("pointer");
-  t.least_steps = fields.whole("least_steps", 1, 1'000'000);
-  t.least_share = fields.real("least_share");
+  BundleFields agreement = fields.object("agreement");
+  for (std::size_t c = 0; c < t.agreement.size(); ++c) {
+    const std::string type(fault_type_name(static_cast<FaultType>(c + 1)));
+    BundleFields one = agreement.object(type.c_str());
+    t.agreement[c].steps = one.whole("steps", 1, 1'000'000);
+    t.agreement[c].share = one.real("share");
+  }
   t.request = fields.real("request");
   return t;
 }
@@ -69,6 +74,15 @@ Calibration read_calibration(BundleFields fields) {
   c.prior = fields.real("prior");
   if (c.prior <= 0 || c.prior >= 1) fields.fail("prior", "between 0 and 1");
   return c;
+}
+
+Json agreement_json(const Thresholds& t) {
+  Json json;
+  for (std::size_t c = 0; c < t.agreement.size(); ++c) {
+    json[std::string(fault_type_name(static_cast<FaultType>(c + 1)))] = {
+        {"steps", t.agreement[c].steps}, {"share", t.agreement[c].share}};
+  }
+  return json;
 }
 
 Json bundle_json(const Bundle& b, const Json& self_test) {
@@ -84,8 +98,7 @@ Json bundle_json(const Bundle& b, const Json& self_test) {
           {"thresholds",
            {{"step", t.step},
             {"pointer", t.pointer},
-            {"least_steps", t.least_steps},
-            {"least_share", t.least_share},
+            {"agreement", agreement_json(t)},
             {"request", t.request}}},
           {"calibration", {{"slope", c.slope}, {"offset", c.offset}, {"prior", c.prior}}},
           {"training", parse_json(b.training_json)},

@@ -14,12 +14,18 @@
 
 namespace teller::learn_detail {
 
+// Steps that must agree on a type before the run is called so: at least `steps`, and at least this
+// share of all units.
+struct Agreement {
+  std::int64_t steps = 2;
+  double share = 0;
+};
+
 // From validation runs, at their own prior.
 struct Thresholds {
-  double step = 0;               // a unit is abnormal from this logit on
-  double pointer = 0;            // a token is an operator at fault from this logit on
-  std::int64_t least_steps = 2;  // a run is abnormal if at least so many steps agree …
-  double least_share = 0;        // … and at least this share of its steps
+  double step = 0;     // a unit is abnormal from this logit on
+  double pointer = 0;  // a token is an operator at fault from this logit on
+  std::array<Agreement, kCategories> agreement;  // by FaultType - 1
   double request = 0.3;  // a request is named from this share of the strongest request's score on
 };
 

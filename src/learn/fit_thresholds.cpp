@@ -7,7 +7,8 @@ namespace teller::learn_detail {
 
 namespace {
 
-constexpr std::int64_t kMostSteps = 24;                   // k is sought from 1 to this
+constexpr double kMarginScale = 8;  // softens ratios of small counts
+constexpr double kMarginWeight = 0.05;
 constexpr double kLowestScore = -12, kHighestScore = 12;  // of runs, for the fit
 constexpr double kRidge = 1e-2;
 
@@ -53,22 +54,46 @@ double fit_pointer_threshold(const std::vector<Judged>& runs) {
   return best;
 }
 
-std::size_t right_verdicts(const std::vector<Judged>& runs, const Thresholds& thresholds) {
-  return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [&](const Judged& run) {
-    return judged_right(run, judge_run(run, thresholds));
-  }));
+// How well the verdicts fit the labels: runs judged right, and by how much (which decides between
+// thresholds that judge as many right, so that they lie between the runs and not at one).
+double fitness(const std::vector<Judged>& runs, const Thresholds& thresholds) {
+  double sum = 0;
+  for (const Judged& run : runs) {
+    const RunVerdict verdict = judge_run(run, thresholds);
+    const RunLabel& truth = run.run->labels.run;
+    double margin = 0;
+    if (truth.is_fault) {
+      const auto own = static_cast<std::size_t>(truth.fault_type) - 1;
+      margin = std::log((verdict.support[own] * kMarginScale + 1) / (kMarginScale + 1));
+    } else {
+      const double most = *std::max_element(verdict.support.begin(), verdict.support.end());
+      margin = -std::log((most * kMarginScale + 1) / (kMarginScale + 1));
+    }
+    sum += (judged_right(run, verdict) ? 1 : 0) + kMarginWeight * std::clamp(margin, -1.0, 1.0);
+  }
+  return sum;
 }
 
-std::int64_t fit_least_steps(const std::vector<Judged>& runs, Thresholds thresholds) {
-  std::vector<std::size_t> right;
-  for (std::int64_t k = 1; k <= kMostSteps; ++k) {
-    thresholds.least_steps = k;
-    right.push_back(right_verdicts(runs, thresholds));
+// Type by type, twice over: the k that fits best while the others stay.
+void fit_agreement(const std::vector<Judged>& runs, Thresholds& thresholds) {
+  constexpr std::int64_t kSteps[] = {1, 2, 3, 4, 6, 8, 12, 16, 24};
+  constexpr double kShares[] = {0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12};
+  for (int round = 0; round < 2; ++round) {
+    for (Agreement& agreement : thresholds.agreement) {
+      Agreement best = agreement;
+      double best_fitness = fitness(runs, thresholds);
+      for (const std::int64_t steps : kSteps) {
+        for (const double share : kShares) {
+          agreement = {steps, share};
+          const double now = fitness(runs, thresholds);
+          if (now <= best_fitness) continue;
+          best_fitness = now;
+          best = agreement;
+        }
+      }
+      agreement = best;
+    }
   }
-  const std::size_t most = *std::max_element(right.begin(), right.end());
-  const auto first = std::find(right.begin(), right.end(), most);
-  const auto last = std::find_if(first, right.end(), [&](std::size_t n) { return n != most; });
-  return (first - right.begin()) + (last - first - 1) / 2 + 1;
 }
 
 }  // namespace
@@ -106,7 +131,7 @@ Thresholds fit_thresholds(const std::vector<Judged>& runs) {
   Thresholds thresholds;
   thresholds.step = fit_step_threshold(runs);
   thresholds.pointer = fit_pointer_threshold(runs);
-  thresholds.least_steps = fit_least_steps(runs, thresholds);
+  fit_agreement(runs, thresholds);
   return thresholds;
 }
 

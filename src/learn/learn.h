@@ -31,7 +31,7 @@ struct TrainOptions {
   std::int64_t graph_layers = 2;
   std::int64_t blocks = 2;
   std::int64_t heads = 4;
-  int threads = 2;
+  int threads = 1;
   bool paper = false;      // the paper's encoder and mask
   bool deviations = true;  // rows and deviations as inputs
   // Called after each epoch with a line for people.
@@ -43,7 +43,7 @@ struct TrainOptions {
 struct DiagnoseOptions {
   std::string bundle;
   double prior = 0.05;  // share of abnormal runs where the answer is used
-  int threads = 2;
+  int threads = 1;
 };
 
 struct EvalOptions {
@@ -51,7 +51,7 @@ struct EvalOptions {
   std::vector<std::string> runs;  // with labels and tokens
   std::string per_step_file;      // "" or where to write a JSON line per unit
   bool allow_seen = false;        // judge runs that the bundle was trained on, too
-  int threads = 2;
+  int threads = 1;
 };
 
 using JsonResult = std::shared_ptr<const nlohmann::ordered_json>;

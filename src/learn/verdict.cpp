@@ -57,37 +57,42 @@ double log_odds(const Prediction& prediction, FaultType type) {
   return std::log(inside / (1 - inside));
 }
 
+std::size_t needed_units(const Agreement& agreement, std::size_t units) {
+  const double share = std::ceil(agreement.share * static_cast<double>(units));
+  return static_cast<std::size_t>(std::max<double>(static_cast<double>(agreement.steps), share));
+}
+
 RunVerdict judge_run(const Judged& judged, const Thresholds& thresholds) {
   RunVerdict verdict;
-  std::array<double, kCategories> all{};  // of every unit, for runs without an abnormal one
+  std::array<std::vector<double>, kCategories> logits;
+  std::array<std::vector<std::size_t>, kCategories> units;
   for (std::size_t i = 0; i < judged.samples.size(); ++i) {
     const Prediction& prediction = *judged.predictions[i];
-    const auto p = type_probabilities(prediction);
-    const bool abnormal = prediction.abnormal >= thresholds.step;
-    if (abnormal) verdict.abnormal_units.push_back(i);
-    for (std::size_t c = 0; c < p.size(); ++c) {
-      all[c] += p[c] * sigmoid(prediction.abnormal);
-      if (abnormal) verdict.support[c] += p[c];
-    }
+    const auto type = static_cast<std::size_t>(likeliest_type(prediction)) - 1;
+    logits[type].push_back(prediction.abnormal);
+    if (prediction.abnormal < thresholds.step) continue;
+    verdict.abnormal_units.push_back(i);
+    units[type].push_back(i);
   }
-  const auto& support = verdict.abnormal_units.empty() ? all : verdict.support;
-  const auto best = std::max_element(support.begin(), support.end());
-  verdict.type = static_cast<FaultType>(best - support.begin() + 1);
-  std::vector<double> logits;
-  for (std::size_t i = 0; i < judged.samples.size(); ++i) {
-    if (likeliest_type(*judged.predictions[i]) != verdict.type) continue;
-    logits.push_back(judged.predictions[i]->abnormal);
-    if (logits.back() >= thresholds.step) verdict.agreeing_units.push_back(i);
+  std::size_t best = 0;
+  std::array<double, kCategories> scores{};
+  for (std::size_t c = 0; c < scores.size(); ++c) {
+    std::sort(logits[c].begin(), logits[c].end(), std::greater<>());
+    const std::size_t k = needed_units(thresholds.agreement[c], judged.samples.size());
+    scores[c] = logits[c].size() >= k ? logits[c][k - 1] - thresholds.step : kFarBelow;
+    verdict.support[c] = static_cast<double>(units[c].size()) / static_cast<double>(k);
+    const auto rank = [&](std::size_t type) {
+      return std::pair(verdict.support[type], scores[type]);
+    };
+    if (rank(c) > rank(best)) best = c;
   }
-  std::sort(logits.begin(), logits.end(), std::greater<>());
-  const double share = thresholds.least_share * static_cast<double>(judged.samples.size());
-  const auto k = static_cast<std::size_t>(
-      std::max<double>(static_cast<double>(thresholds.least_steps), std::ceil(share)));
-  verdict.score = logits.size() >= k ? logits[k - 1] - thresholds.step : kFarBelow;
+  verdict.type = static_cast<FaultType>(best + 1);
+  verdict.agreeing_units = units[best];
+  verdict.score = scores[best];
   verdict.abnormal = verdict.score >= 0;
   double sum = 0;
   for (const double s : verdict.support) sum += s;
-  verdict.unknown = verdict.abnormal && *best < kAgreement * sum;
+  verdict.unknown = verdict.abnormal && verdict.support[best] < kAgreement * sum;
   return verdict;
 }
 

@@ -35,14 +35,18 @@ struct RunVerdict {
   bool abnormal = false;
   bool unknown = false;               // abnormal, but the steps do not agree on a type
   FaultType type = FaultType::kNone;  // the likeliest, even where the run is healthy
-  double score =
-      0;  // k-th largest logit of the steps that agree, less the threshold; >= 0: abnormal
-  std::array<double, kCategories> support{};  // summed type probabilities of the abnormal steps
+  double score = 0;  // k-th largest logit of the units of that type, less the threshold
+  std::array<double, kCategories> support{};  // abnormal units of each type over its k
   std::vector<std::size_t> abnormal_units;    // places in Judged, in order
   std::vector<std::size_t> agreeing_units;    // those of the verdict's type
 };
 
-// A run is abnormal if at least k of its units are, and agree on a type; k from the thresholds.
+// Units that must agree on a type in a run of `units`: k.
+std::size_t needed_units(const Agreement& agreement, std::size_t units);
+
+// A run is abnormal if at least k of its units are and agree on a type, k by type. The type with
+// the most such units, measured by its k, is the verdict's; it is unknown if that is less than half
+// of what all types together have.
 RunVerdict judge_run(const Judged& judged, const Thresholds& thresholds);
 
 // An operator as diagnosed: one entry per (layer, family, rank, request).

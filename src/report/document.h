@@ -13,11 +13,13 @@ namespace teller::report_detail {
 
 using Json = nlohmann::ordered_json;
 
-// What the parts are made from. `findings` is null where there are none, or stale ones.
+// What the parts are made from. `findings` and `diagnosis` are null where there are none, or stale
+// ones.
 struct Source {
   const RunFolder& run;
   const Chains& chains;
   const Json& findings;
+  const Json& diagnosis;
   const ReportOptions& options;
 };
 
@@ -34,6 +36,20 @@ Json suspects_json(const Source& source);
 // What concerns no single request, operators, instances, notes and verdict; null without findings.
 Json stands_out_json(const Source& source);
 
+// Whether the diagnosis calls the run abnormal.
+bool is_abnormal(const Json& diagnosis);
+// Indices of the requests that the diagnosis names, most suspicious first: at most kMostDiagnosed.
+// Empty if it calls the run healthy.
+inline constexpr std::size_t kMostDiagnosed = 100;
+std::vector<std::uint32_t> diagnosed_requests(const Source& source);
+// Indices of the steps that it calls abnormal, in order.
+std::vector<std::uint32_t> diagnosed_steps(const Source& source);
+// Log lines that its evidence cites, then those of abnormal steps that are severe or of a request
+// that it names: a few.
+Json diagnosis_logs_json(const Source& source);
+
+// The request of that id; kNoIndex if there is none.
+std::uint32_t find_request(const Chains& chains, std::string_view id);
 // Indices of the requests that the findings suspect, most suspicious first.
 std::vector<std::uint32_t> suspects(const Source& source);
 // By request: whether the findings suspect it.

@@ -53,7 +53,8 @@ Json log_json(const Chains& chains, std::uint32_t line) {
 }
 
 Json logs_json(const Source& source, const ChainChoice& choice) {
-  const std::vector<bool> suspicious = suspect_flags(source);
+  std::vector<bool> suspicious = suspect_flags(source);
+  for (const std::uint32_t request : diagnosed_requests(source)) suspicious[request] = true;
   std::vector<std::pair<int, std::uint32_t>> lines;  // -relevance, line
   for (std::uint32_t line = 0; line < source.chains.log_count(); ++line) {
     const int rank = relevance(source, choice, suspicious, line);

@@ -1,6 +1,7 @@
 #include "report/report.h"
 
 #include "base/file.h"
+#include "base/json.h"
 #include "report/document.h"
 #include "run_folder/open_chains.h"
 
@@ -9,48 +10,52 @@ namespace {
 
 using report_detail::Json;
 
-constexpr std::uint64_t kMostFindingsBytes = 256u << 20;
+constexpr std::uint64_t kMostBytes = 256u << 20;
 
-struct Findings {
-  Json json;
+struct Judgement {
+  Json json;           // null unless current
   std::string status;  // "current", "missing", "stale"
 };
 
-Result<Findings> read_findings(const RunFolder& run) {
-  const auto files = run.require_artifact("findings");
+// Reads the artefact `name`, one JSON document of format teller.`name`, version 1, that `command`
+// makes.
+Result<Judgement> read_judgement(const RunFolder& run, const std::string& name,
+                                 const std::string& command) {
+  const auto files = run.require_artifact(name);
   if (!files) {
     const bool stale = files.error().code == ErrorCode::kStale;
     if (!stale && files.error().code != ErrorCode::kNotFound) return files.error();
-    return Findings{Json(), stale ? "stale" : "missing"};
+    return Judgement{Json(), stale ? "stale" : "missing"};
   }
-  if (files->empty()) return Findings{Json(), "missing"};
-  TELLER_TRY(const std::string text,
-             read_file(run.file(files->front()), "findings", kMostFindingsBytes));
-  Json json = Json::parse(text, nullptr, false);
-  const Json format = report_detail::member(json, "format");
-  if (format != "teller.findings") {
-    return Error{ErrorCode::kCorrupt, "reading findings of run " + run.path() + ": not findings",
-                 "run teller slice RUN again"};
+  if (files->empty()) return Judgement{Json(), "missing"};
+  TELLER_TRY(const std::string text, read_file(run.file(files->front()), name, kMostBytes));
+  Json json = parse_json(text);
+  const std::string what = "reading " + name + " of run " + run.path() + ": ";
+  const std::string again = "run teller " + command + " RUN again";
+  if (report_detail::member(json, "format") != "teller." + name) {
+    return Error{ErrorCode::kCorrupt, what + "it holds something else", again};
   }
   if (report_detail::member(json, "version") != 1) {
-    return Error{ErrorCode::kUnsupported,
-                 "reading findings of run " + run.path() + ": made by another version of teller",
-                 "run teller slice RUN again"};
+    return Error{ErrorCode::kUnsupported, what + "made by another version of teller", again};
   }
-  return Findings{std::move(json), "current"};
+  return Judgement{std::move(json), "current"};
 }
 
 }  // namespace
 
 Result<nlohmann::ordered_json> build_report(const RunFolder& run, const ReportOptions& options) {
   TELLER_TRY(const Chains chains, open_chains(run));
-  TELLER_TRY(const Findings findings, read_findings(run));
-  const report_detail::Source source{run, chains, findings.json, options};
+  TELLER_TRY(const Judgement findings, read_judgement(run, "findings", "slice"));
+  TELLER_TRY(const Judgement diagnosis, read_judgement(run, "diagnosis", "diagnose"));
+  const report_detail::Source source{run, chains, findings.json, diagnosis.json, options};
   TELLER_TRY(const report_detail::ChainChoice choice, report_detail::choose_chain(source));
   Json document;
   document["format"] = "teller.report";
   document["version"] = 1;
   document["run"] = report_detail::run_json(source);
+  document["diagnosis_status"] = diagnosis.status;
+  document["diagnosis"] = diagnosis.json;
+  document["diagnosis_logs"] = report_detail::diagnosis_logs_json(source);
   document["findings"] = findings.status;
   document["suspects"] = report_detail::suspects_json(source);
   document["stands_out"] = report_detail::stands_out_json(source);

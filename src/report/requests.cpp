@@ -54,13 +54,6 @@ std::vector<std::uint32_t> steps_of(const Chains& chains, std::uint32_t request)
   return served.empty() ? known : served;
 }
 
-std::uint32_t find_request(const Chains& chains, std::string_view id) {
-  for (std::uint32_t request = 0; request < chains.request_count(); ++request) {
-    if (chains.string(chains.requests.id[request]) == id) return request;
-  }
-  return kNoIndex;
-}
-
 // The engine's number where steps have one; the first match where several engines share it.
 std::uint32_t find_step(const Chains& chains, std::int64_t number) {
   for (std::uint32_t step = 0; step < chains.step_count(); ++step) {
@@ -98,6 +91,13 @@ std::string slowest_later(const Chains& chains, std::uint32_t chosen) {
 }
 
 }  // namespace
+
+std::uint32_t find_request(const Chains& chains, std::string_view id) {
+  for (std::uint32_t request = 0; request < chains.request_count(); ++request) {
+    if (chains.string(chains.requests.id[request]) == id) return request;
+  }
+  return kNoIndex;
+}
 
 std::vector<std::uint32_t> suspects(const Source& source) {
   std::vector<std::uint32_t> list;
@@ -197,6 +197,13 @@ Result<ChainChoice> choose_step(const Source& source) {
     choice.step = slowest(chains, evidence_steps(source));
     choice.why = "the slowest step in which the most suspicious request shows it";
     if (choice.step != kNoIndex) return choice;
+  }
+  choice.step = slowest(chains, diagnosed_steps(source));
+  if (choice.step != kNoIndex) {
+    const std::vector<std::uint32_t> named = diagnosed_requests(source);
+    choice.request = named.empty() ? kNoIndex : named.front();
+    choice.why = "the slowest step that the diagnosis calls abnormal";
+    return choice;
   }
   std::vector<std::uint32_t> all(chains.step_count());
   for (std::uint32_t step = 0; step < all.size(); ++step) all[step] = step;

@@ -205,7 +205,6 @@ std::string stands_out_text(const Json& document, const TextStyle& style) {
   text += suspects_text(document, style);
   text += width_wrap(style, looked_at(document), "   ");
   for (const Json& note : stands_out["notes"]) text += width_wrap(style, shown(note), "   note: ");
-  text += width_wrap(style, shown(member(stands_out["verdict"], "note")), "   ");
   return text;
 }
 
@@ -213,7 +212,8 @@ std::string stands_out_text(const Json& document, const TextStyle& style) {
 
 std::string report_text(const nlohmann::ordered_json& document, const TextStyle& style) {
   using namespace report_detail;  // NOLINT: this file's own parts
-  std::string text = header_text(document, style) + "\n" + stands_out_text(document, style);
+  std::string text = header_text(document, style) + "\n" + diagnosis_text(document, style) + "\n" +
+                     stands_out_text(document, style);
   for (const std::string& section :
        {requests_text(document, style), request_steps_text(document, style),
         chain_text(document, style), deviations_text(document, style),

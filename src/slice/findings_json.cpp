@@ -157,7 +157,7 @@ Json findings_json(const Case& c, const RunName& run, Findings findings) {
   json["verdict"] = {{"suspicious", is_suspicious(findings)},
                      {"judged", anything_judged(c)},
                      {"fault_type", nullptr},
-                     {"note", "no fault type: teller has no trained model here yet"}};
+                     {"note", "no fault type here: teller diagnose names it"}};
   json["requests"] = Json::array();
   for (const RequestFinding& finding : findings.requests) {
     json["requests"].push_back(request_json(context, finding));

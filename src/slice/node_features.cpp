@@ -91,7 +91,9 @@ FeatureMaker::FeatureMaker(const Case& c, Suspects suspects)
       sides_(side_values(c.chains, c.observations)),
       rows_(c.chains),
       kinds_(step_kinds(c.chains, c.observations, c.keys)),
-      expected_(expected_keys(c.baseline.kinds, c.options.min_baseline_steps)) {}
+      expected_(expected_keys(c.baseline.kinds, c.options.min_baseline_steps)) {
+  follow_all_steps();
+}
 
 FeatureMaker::Range FeatureMaker::observations_of(std::uint32_t step) const {
   const auto before = [](const Observation& o, std::uint64_t node) { return o.node < node; };
@@ -112,6 +114,7 @@ void FeatureMaker::measure(std::uint32_t step, StepFeatures& out) const {
   measure_times(step, range, out);
   measure_sides(root, range, out);
   measure_mates(root, range, out);
+  measure_around(step, range, out);
   measure_presence(step, range, out);
   measure_states(step, out);
   measure_rows(step, out);
@@ -196,6 +199,37 @@ void FeatureMaker::measure_mates(std::uint32_t root, Range range, StepFeatures& 
   }
 }
 
+void FeatureMaker::follow_all_steps() {
+  StepFeatures features;
+  for (std::uint32_t step = 0; step < c_.chains.step_count(); ++step) {
+    const std::uint32_t root = c_.chains.steps.root[step];
+    features.nodes.assign(c_.chains.steps.node_count[step], NodeFeatures{});
+    const Range range = observations_of(step);
+    measure_times(step, range, features);
+    measure_mates(root, range, features);
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<double>> values;
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      const Observation& o = c_.observations[i];
+      const NodeFeatures& one = features.nodes[o.node - root];
+      if (one[kExpected] == 0) continue;
+      const float z = one[kZMates] != 0 ? one[kZMates] : one[kZSelf];
+      values[{o.key, o.request}].push_back(static_cast<double>(z));
+    }
+    for (auto& [name, list] : values) {
+      around_.add(name.first, name.second, step, median(std::move(list)));
+    }
+  }
+  around_.finish();
+}
+
+void FeatureMaker::measure_around(std::uint32_t step, Range range, StepFeatures& out) const {
+  const std::uint32_t root = c_.chains.steps.root[step];
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    const Observation& o = c_.observations[i];
+    out.nodes[o.node - root][kZAround] = feature_value(around_.at(o.key, o.request, step));
+  }
+}
+
 void FeatureMaker::measure_presence(std::uint32_t step, Range range, StepFeatures& out) const {
   const StepKind kind = kinds_[step];
   const KindPresence& presence = c_.baseline.kinds;
@@ -256,6 +290,7 @@ void FeatureMaker::find_suspicious(std::uint32_t step, Range range, StepFeatures
     const NodeFeatures& features = out.nodes[at];
     const float z = std::max(std::abs(features[kZSelf]), std::abs(features[kZMates]));
     if (z >= least_z(c_.observations[i])) out.score[at] = std::max(out.score[at], z);
+    if (features[kZAround] >= kAroundZ) out.score[at] = std::max(out.score[at], features[kZAround]);
     if (features[kPresence] > 0) out.score[at] = std::max(out.score[at], least);
   }
   // Of open nodes, those that hold no other: the rest are open because these are.

@@ -9,6 +9,7 @@
 
 #include "run_folder/features.h"
 #include "slice/operators.h"
+#include "slice/persistence.h"
 #include "slice/row_features.h"
 #include "slice/side_values.h"
 #include "slice/step_kinds.h"
@@ -39,6 +40,8 @@ struct Suspects {
 };
 Suspects suspects_of(const Findings& findings, const KeyTable& keys);
 inline constexpr float kSuspectZ = 1.0F;
+// And so are those that deviate by this over the steps around.
+inline constexpr float kAroundZ = 1.25F;
 
 // Failed, open, extra or a ghost.
 bool is_bad_whatever_its_time(const NodeFeatures& features);
@@ -60,6 +63,9 @@ class FeatureMaker {
   void measure_times(std::uint32_t step, Range range, StepFeatures& out) const;
   void measure_sides(std::uint32_t root, Range range, StepFeatures& out) const;
   void measure_mates(std::uint32_t root, Range range, StepFeatures& out) const;
+  // Collects the deviations of all steps, for measure_around().
+  void follow_all_steps();
+  void measure_around(std::uint32_t step, Range range, StepFeatures& out) const;
   void measure_presence(std::uint32_t step, Range range, StepFeatures& out) const;
   void measure_states(std::uint32_t step, StepFeatures& out) const;
   void measure_rows(std::uint32_t step, StepFeatures& out) const;
@@ -70,6 +76,7 @@ class FeatureMaker {
   const Suspects suspects_;
   std::vector<double> paces_;
   std::vector<SideValue> sides_;
+  Persistence around_;
   RowFeatures rows_;
   std::vector<StepKind> kinds_;  // by step
   std::map<StepKind, std::vector<std::uint32_t>> expected_;

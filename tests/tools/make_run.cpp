@@ -1,6 +1,6 @@
 // make_run RUN < FILE: builds a run folder from the JSON lines that `teller dump RUN events --json`
-// prints (and "log" lines as `teller dump RUN logs --json` prints them), so that golden tests can
-// state their input as text.
+// prints (and "log" lines as `teller dump RUN logs --json` prints them; "artifact" lines hold a
+// JSON document of a later stage), so that golden tests can state their input as text.
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -50,6 +50,7 @@ class Builder {
     const std::string word = line.value("record", "");
     if (word == "source") return start_source(line);
     if (word == "log") return add_log(line);
+    if (word == "artifact") return add_artifact(line);
     const auto kind = kKinds.find(word);
     if (kind == kKinds.end()) return fail("unknown record " + word);
     if (!writer_) return fail("an event before its source");
@@ -95,6 +96,13 @@ class Builder {
     line.erase("record");
     log_file_ << line.dump() << '\n';
     return {};
+  }
+
+  // A document that a later stage would write: "name", "content". It is never stale.
+  Status add_artifact(const Json& line) {
+    const std::string name = line.value("name", ""), path = name + ".json";
+    std::ofstream(run_.file(path)) << line.value("content", Json()).dump(1) << '\n';
+    return run_.publish({name, {path}, "make_run", 1, {}, "{}"});
   }
 
   teller::TrackId track_of(const Json& line) {

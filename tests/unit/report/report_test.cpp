@@ -42,6 +42,11 @@ class ReportTest : public ::testing::Test {
     return options;
   }
   RunFolder with(const ChainsBuilder& chains, bool sliced);
+  // Makes `text` the run's diagnosis.
+  static void diagnose(RunFolder& run, std::string_view text) {
+    ASSERT_TRUE(write_file_atomic(run.file("diagnosis.json"), text));
+    ASSERT_TRUE(run.publish({"diagnosis", {"diagnosis.json"}, "diagnose", 1, {"chains"}, "{}"}));
+  }
   TempDir dir_;
 };
 
@@ -60,7 +65,6 @@ TEST_F(ReportTest, SuspectComesFirstEverywhere) {
   EXPECT_LT(text.find("What stands out"), text.find("Requests ("));
   EXPECT_LT(text.find("Requests ("), text.find("Chain of step"));
   EXPECT_TRUE(holds(text, "1. request req-3"));
-  EXPECT_TRUE(holds(text, "no fault type"));
 }
 
 TEST_F(ReportTest, ChainIsTheRequestsOwnView) {
@@ -99,6 +103,93 @@ TEST_F(ReportTest, StaleFindingsAreNotShown) {
   const Json document = report(run);
   EXPECT_EQ(document["findings"], "stale");
   EXPECT_TRUE(document["suspects"].empty());
+}
+
+TEST_F(ReportTest, WithoutADiagnosisItSaysWhatGivesOne) {
+  const Json document = report(make({}));
+  EXPECT_EQ(document["diagnosis_status"], "missing");
+  EXPECT_TRUE(document["diagnosis"].is_null());
+  const std::string text = report_text(document, {});
+  EXPECT_TRUE(holds(text, "teller diagnose RUN gives one"));
+  EXPECT_LT(text.find("Verdict:"), text.find("Nothing stands out"));
+}
+
+TEST_F(ReportTest, StaleDiagnosesAreNotShown) {
+  RunFolder run = make({});
+  diagnose(run, R"({"format":"teller.diagnosis","version":1,"abnormal":true})");
+  run.manifest()["artifacts"]["chains"]["digest"] = "other";
+  const Json document = report(run);
+  EXPECT_EQ(document["diagnosis_status"], "stale");
+  EXPECT_TRUE(document["diagnosis"].is_null());
+  const std::string text = report_text(document, {});
+  EXPECT_TRUE(holds(text, "older than what it was made from"));
+  EXPECT_FALSE(holds(text, "abnormal"));
+}
+
+TEST_F(ReportTest, TheVerdictStandsFirst) {
+  RunFolder run = make({});
+  diagnose(run, R"({"format":"teller.diagnosis","version":1,"abnormal":true,
+    "fault_type":"cuda_kernel","probability":0.987654,"prior":0.05,
+    "abnormal_steps":[{"step":5,"number":5},{"step":7,"number":7},{"step":6,"number":6},
+                      {"step":6,"number":6},{"step":40,"number":40},{"step":41,"number":null}],
+    "requests":[{"id":"req-5","role":"culprit","score":4.5}],
+    "operators":[{"layer":"BE","name":"attention","request":"req-5","rank":-1,"score":3.25,"steps":1}],
+    "evidence":[{"kind":"node","text":"what it did","drop":1.5}],
+    "explanation":"It is slow."})");
+  const Json document = report(run);
+  EXPECT_EQ(document["diagnosis"]["requests"][0]["id"], "req-5");
+  const std::string text = report_text(document, {});
+  EXPECT_TRUE(holds(text, "Verdict: CUDA/kernel fault\n")) << text;
+  EXPECT_TRUE(holds(text, "probability 0.988, at a prior of 0.05\n"));
+  EXPECT_TRUE(holds(text, "5 steps: 5-7, 40, #41\n"));
+  EXPECT_TRUE(holds(text, "req-5 (culprit, score 4.50)\n"));
+  EXPECT_TRUE(holds(text, "BE attention of request req-5 (score 3.25, 1 step)\n"));
+  EXPECT_TRUE(holds(text, "what it did – without it the log odds fall by 1.50\n"));
+  EXPECT_TRUE(holds(text, "It is slow.\n"));
+  EXPECT_LT(text.find("Verdict:"), text.find("Nothing stands out"));
+}
+
+TEST_F(ReportTest, ADiagnosisChoosesTheChainWhereNothingElseStandsOut) {
+  RunFolder run = make({});
+  diagnose(run, R"({"format":"teller.diagnosis","version":1,"abnormal":true,
+    "abnormal_steps":[{"step":9,"number":9}],"requests":[{"id":"req-5"}]})");
+  Json chain = report(run)["chain"];
+  EXPECT_EQ(chain["step"], 9);
+  EXPECT_EQ(chain["request"], "req-5");
+  diagnose(run, R"({"format":"teller.diagnosis","version":1,"abnormal":false,
+    "abnormal_steps":[{"step":9,"number":9}],"requests":[{"id":"req-5"}]})");
+  chain = report(run)["chain"];
+  EXPECT_TRUE(chain["request"].is_null());
+  EXPECT_TRUE(holds(report_text(report(run), {}), "Verdict: healthy\n"));
+}
+
+TEST_F(ReportTest, LogLinesStandBesideTheVerdict) {
+  RunOptions options;
+  options.max_steps = 3;
+  ChainsBuilder chains = testing::make_chains(options);
+  for (const char* text : {"of step 1", "of step 2"}) {
+    chains.logs.time_ns.push_back(chains.steps.begin_ns[1]);
+    chains.logs.text.push_back(chains.strings.intern(text));
+    chains.logs.stream.push_back(chains.strings.intern("stderr"));
+    chains.logs.level.push_back(chains.strings.intern("WARNING"));
+    chains.logs.request.push_back(kNoIndex);
+    chains.logs.step.push_back(chains.logs.step.empty() ? 1 : 2);
+    chains.logs.pid.push_back(1);
+    chains.logs.rule.push_back(3);
+  }
+  RunFolder run = with(chains, false);
+  diagnose(run, R"({"format":"teller.diagnosis","version":1,"abnormal":true,
+    "abnormal_steps":[{"step":2,"number":2}]})");
+  Json lines = report(run)["diagnosis_logs"];
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0]["text"], "of step 2");
+  diagnose(run, R"({"format":"teller.diagnosis","version":1,"abnormal":true,
+    "evidence":[{"kind":"log","log":0},{"kind":"log","log":99}]})");
+  lines = report(run)["diagnosis_logs"];
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0]["text"], "of step 1");
+  const std::string text = report_text(report(run), {});
+  EXPECT_TRUE(holds(text, "[step 2] of step 1\n")) << text;  // numbers begin at 1
 }
 
 TEST_F(ReportTest, RequestAndStepCanBeChosen) {
@@ -177,6 +268,39 @@ TEST_F(ReportTest, NonsenseInFindingsIsNoCrash) {
   }
   ASSERT_TRUE(write_file_atomic(path, "[]"));
   EXPECT_EQ(build_report(run, {}).error().code, ErrorCode::kCorrupt);
+}
+
+TEST_F(ReportTest, NonsenseInADiagnosisIsNoCrash) {
+  const RunOptions options = slow();
+  RunFolder run = make(options);
+  const std::string head = R"({"format":"teller.diagnosis","version":1)";
+  for (
+      const char* rest :
+      {"}", R"(,"abnormal":"yes","requests":7})",
+       R"(,"abnormal":true,"fault_type":{"a":[]},"probability":"x","prior":null,"requests":[3,{"id":9}],"abnormal_steps":{"a":1},"operators":[[]],"evidence":"x","culprit_ranks":{},"explanation":[1],"model":"m"})",
+       R"(,"abnormal":true,"abnormal_steps":[{"number":-9223372036854775808},{"number":9223372036854775807},{"number":18446744073709551615},{"step":4294967295},{"number":1.5},7],"operators":{"a":{}},"evidence":[{"log":-1},{"log":1e300},null],"requests":{"a":{"id":"req-3"}},"culprit_ranks":[{}],"model":{"sha256":[]},"coverage":{"tokens_known":1e308}})"}) {
+    diagnose(run, head + rest);
+    const Json document = report(run);
+    EXPECT_TRUE(holds(report_text(document, {}), "Verdict: ")) << rest;
+  }
+  diagnose(run, head + R"(,"abnormal":true,"fault_type":"\u001b[2J","explanation":"\u202e\n"})");
+  const std::string text = report_text(report(run), {});
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_TRUE(holds(text, "abnormal, fault type \\x1b[2J")) << text;
+  EXPECT_TRUE(holds(text, "\\u202e\\x0a"));
+}
+
+TEST_F(ReportTest, WhatIsNoDiagnosisIsRefused) {
+  RunFolder run = make({});
+  const auto code = [&](const std::string& text) {
+    diagnose(run, text);
+    return build_report(run, {}).error().code;
+  };
+  EXPECT_EQ(code("[]"), ErrorCode::kCorrupt);
+  EXPECT_EQ(code(R"({"format":"teller.findings","version":1})"), ErrorCode::kCorrupt);
+  EXPECT_EQ(code(R"({"format":"teller.diagnosis","version":2})"), ErrorCode::kUnsupported);
+  const std::string deep(1'000'000, '[');
+  EXPECT_EQ(code(R"({"format":"teller.diagnosis","version":1,"a":)" + deep), ErrorCode::kCorrupt);
 }
 
 // Writes `chains` in place of those of a small made run.
