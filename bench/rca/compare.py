@@ -89,7 +89,7 @@ def main() -> None:
     if not Path(datasets.TELLER).exists():
         sys.exit(f"bench/rca: {datasets.TELLER} is not there: build first, or name it in TELLER_BIN")
     datasets.check_held_out(HELD_OUT)
-    work = datasets.ROOT / "build/bench-rca"
+    work = datasets.ROOT / ("build/bench-rca-quick" if options.quick else "build/bench-rca")
     splits = [compare("seeds", "held-out seeds", work / "seeds", options, 20001, []),
               compare("mechanisms", "held-out mechanisms", work / "mechanisms", options, 40001, HELD_OUT)]
     machine = f"{platform.machine()}, xgboost {xgboost.__version__}"
