@@ -5,7 +5,7 @@
 # -x leaves mechanisms out of the training runs, for tests on mechanisms that the model has not seen.
 source "$(dirname "$0")/lib.sh"
 
-output=$root/models/default work=$root/build/model runs=360 without=()
+output=$root/models/default work=$root/build/model runs=720 without=()
 while getopts o:w:n:x: option; do
   case $option in
     o) output=$OPTARG ;;

@@ -22,9 +22,9 @@ struct TrainOptions {
   std::string baseline;           // baseline file to put into the bundle; "" for none
   std::string name;               // of the bundle; "" for the folder's name
   std::uint64_t seed = 1;
-  std::int64_t epochs = 12;
+  std::int64_t epochs = 6;
   std::int64_t batch = 32;          // units
-  std::int64_t units_per_run = 24;  // abnormal and normal units each, at most, drawn per epoch
+  std::int64_t units_per_run = 16;  // abnormal and normal units each, at most, drawn per epoch
   double validation_share = 0.2;    // of the runs: thresholds and calibration come from them
   double learning_rate = 2e-3;
   std::int64_t width = 64;

@@ -242,11 +242,13 @@ class Trainer {
                        {"run_accuracy", measured["run"]["accuracy"]},
                        {"kept", quality > best_}};
     report_["epochs"].push_back(line);
-    say(line);
-    if (quality <= best_) return {};
-    best_ = quality;
-    report_["validation"] = measured;
-    return save(judged.runs, thresholds);
+    if (quality > best_) {
+      best_ = quality;
+      report_["validation"] = measured;
+      TELLER_CHECK_OK(save(judged.runs, thresholds));
+    }
+    say(line);  // that it was kept is said when it is on disk
+    return {};
   }
 
   // Runs first, steps next: a bundle is kept where their sum is larger.

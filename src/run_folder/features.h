@@ -35,7 +35,7 @@ enum Feature : std::size_t {
   kScheduled = 20,     // row: log(1 + scheduled tokens)
   kExpected = 21,      // 1: something is expected of the node's key, so that 0 means "as usual"
   kZAround = 22,       // median z (mates, else self) of its key over the steps around
-  kFeatureReserved23 = 23,
+  kKvLost = 23,        // row: asinh(share of KV blocks in use that no row accounts for / 0.05)
   kFeatureCount = 24
 };
 
@@ -48,7 +48,7 @@ inline constexpr std::array<std::string_view, kFeatureCount> kFeatureNames = {
     "z_duration",  "z_self",       "z_mates",     "z_step",       "excess_share",  "presence",
     "return_code", "open",         "queue_delay", "gap",          "bytes",         "lateness",
     "wait_share",  "bandwidth",    "passed_over", "since_served", "computed_fall", "kv_used",
-    "preemptions", "passed_count", "scheduled",   "expected",     "z_around",      "reserved_23"};
+    "preemptions", "passed_count", "scheduled",   "expected",     "z_around",      "kv_lost"};
 
 // The two views of a run. Numbers are written to files.
 enum class View : unsigned char {

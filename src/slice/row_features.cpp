@@ -34,6 +34,31 @@ std::vector<float> counts_so_far(const Chains& chains, const std::vector<bool>& 
   return result;
 }
 
+constexpr double kLostScale = 0.05;
+
+// By step: blocks in use that none of its rows accounts for, as a share of all, scaled. A block
+// holds a power of two of tokens in every engine known, and what was measured lies below.
+std::vector<float> lost_blocks(const Chains& chains) {
+  std::vector<float> lost(chains.step_count(), 0);
+  const double measured = kv_block_tokens(chains);
+  if (measured <= 0) return lost;
+  const double block = std::exp2(std::ceil(std::log2(measured) - 0.05));
+  std::vector<double> held(chains.step_count(), 0);
+  for (std::uint32_t row = 0; row < chains.row_count(); ++row) {
+    if (static_cast<RowPhase>(chains.rows.phase[row]) == RowPhase::kPreempted) continue;
+    const double tokens = static_cast<double>(chains.rows.computed[row]) +
+                          static_cast<double>(chains.rows.scheduled[row]);
+    held[chains.rows.step[row]] += std::ceil(std::max(tokens, 0.0) / block);
+  }
+  for (std::uint32_t step = 0; step < lost.size(); ++step) {
+    const std::int32_t free = chains.steps.kv_free[step], total = chains.steps.kv_total[step];
+    if (free < 0 || total <= 0) continue;
+    const double share = (static_cast<double>(total) - free - held[step]) / total;
+    lost[step] = static_cast<float>(std::asinh(std::clamp(share, 0.0, 1.0) / kLostScale));
+  }
+  return lost;
+}
+
 }  // namespace
 
 RowFeatures::RowFeatures(const Chains& chains)
@@ -45,6 +70,7 @@ RowFeatures::RowFeatures(const Chains& chains)
   for (std::uint32_t row = 0; row < lost.size(); ++row) lost[row] = preempted(row);
   passed_count_ = counts_so_far(chains, passed_over_);
   preemption_count_ = counts_so_far(chains, lost);
+  kv_lost_ = lost_blocks(chains);
 }
 
 bool RowFeatures::preempted(std::uint32_t row) const {
@@ -59,6 +85,7 @@ void RowFeatures::fill(std::uint32_t row, NodeFeatures& features) const {
   features[kScheduled] = log_count(chains_.rows.scheduled[row]);
   features[kPreemptions] = preemption_count_[row];
   features[kPassedCount] = passed_count_[row];
+  features[kKvLost] = kv_lost_[step];
   const std::int32_t free = chains_.steps.kv_free[step], total = chains_.steps.kv_total[step];
   if (free < 0 || total <= 0) return;
   const float used = 1 - static_cast<float>(free) / static_cast<float>(total);

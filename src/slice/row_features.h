@@ -24,6 +24,7 @@ class RowFeatures {
   std::vector<bool> passed_over_;        // by row
   std::vector<float> passed_count_;      // by row: log(1 + so far), less the run's median
   std::vector<float> preemption_count_;  // likewise
+  std::vector<float> kv_lost_;           // by step
 };
 
 }  // namespace teller::slice_detail

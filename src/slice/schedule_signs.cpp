@@ -42,8 +42,9 @@ class BlockSize {
     for (const StepRows& rows : rows_by_step(chains)) add(rows);
   }
 
+  bool known() const { return blocks_ >= kFewestBlocks; }
   double tokens() const {
-    if (blocks_ < kFewestBlocks) return 1;
+    if (!known()) return 1;
     const double grown = static_cast<double>(tokens_) / static_cast<double>(blocks_ + batch_);
     return std::max(std::min(grown, median(ratios_)), 1.0);
   }
@@ -414,6 +415,11 @@ void judge_pool(const std::vector<RequestSchedule>& schedule, const ScheduleNorm
 }
 
 }  // namespace
+
+double kv_block_tokens(const Chains& chains) {
+  const BlockSize size(chains);
+  return size.known() ? size.tokens() : 0;
+}
 
 std::vector<RequestSchedule> read_schedule(const Chains& chains) {
   std::vector<RequestSchedule> schedule(chains.request_count());

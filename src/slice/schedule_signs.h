@@ -23,6 +23,10 @@ struct RequestSchedule {
 // One entry per request of the run.
 std::vector<RequestSchedule> read_schedule(const Chains& chains);
 
+// Tokens that a KV block holds, measured while the same requests decode in consecutive steps; 0
+// where the record shows too little of that.
+double kv_block_tokens(const Chains& chains);
+
 // What healthy runs do to a request at most.
 struct ScheduleNorm {
   bool known = false;  // from a baseline with rows
