@@ -215,8 +215,9 @@ void FeatureMaker::follow_all_steps() {
       const float z = one[kZMates] != 0 ? one[kZMates] : one[kZSelf];
       values[{o.key, o.request}].push_back(static_cast<double>(z));
     }
+    const std::int32_t rank = c_.chains.rank(root);
     for (auto& [name, list] : values) {
-      around_.add(name.first, name.second, step, median(std::move(list)));
+      around_.add({name.first, name.second, rank}, step, median(std::move(list)));
     }
   }
   around_.finish();
@@ -224,9 +225,10 @@ void FeatureMaker::follow_all_steps() {
 
 void FeatureMaker::measure_around(std::uint32_t step, Range range, StepFeatures& out) const {
   const std::uint32_t root = c_.chains.steps.root[step];
+  const std::int32_t rank = c_.chains.rank(root);
   for (std::size_t i = range.begin; i < range.end; ++i) {
     const Observation& o = c_.observations[i];
-    out.nodes[o.node - root][kZAround] = feature_value(around_.at(o.key, o.request, step));
+    out.nodes[o.node - root][kZAround] = feature_value(around_.at({o.key, o.request, rank}, step));
   }
 }
 

@@ -6,16 +6,8 @@
 
 namespace teller::slice_detail {
 
-namespace {
-
-std::uint64_t name_of(std::uint32_t key, std::uint32_t request) {
-  return (std::uint64_t{key} << 32) | request;
-}
-
-}  // namespace
-
-void Persistence::add(std::uint32_t key, std::uint32_t request, std::uint32_t step, double z) {
-  series_[name_of(key, request)].push_back({step, z});
+void Persistence::add(const SeriesName& name, std::uint32_t step, double z) {
+  series_[name].push_back({step, z});
 }
 
 void Persistence::finish() {
@@ -31,8 +23,8 @@ void Persistence::finish() {
   }
 }
 
-double Persistence::at(std::uint32_t key, std::uint32_t request, std::uint32_t step) const {
-  const auto found = series_.find(name_of(key, request));
+double Persistence::at(const SeriesName& name, std::uint32_t step) const {
+  const auto found = series_.find(name);
   if (found == series_.end() || found->second.size() < kFewestAround) return 0;
   const auto& series = found->second;
   const auto entry =

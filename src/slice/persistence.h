@@ -2,8 +2,9 @@
 // is as often the machine's doing as the program's; the median over many steps is not.
 #pragma once
 
+#include <compare>
 #include <cstdint>
-#include <unordered_map>
+#include <map>
 #include <vector>
 
 namespace teller::slice_detail {
@@ -13,22 +14,30 @@ inline constexpr std::size_t kAroundSteps = 8;
 // A series needs so many steps to say anything.
 inline constexpr std::size_t kFewestAround = 5;
 
-// One series per operator key and, where its instances belong to one request each, per request.
+// What one series follows: an operator key on one rank and, where its instances belong to one
+// request each, of one request.
+struct SeriesName {
+  std::uint32_t key = 0;
+  std::uint32_t request = 0;
+  std::int32_t rank = -1;
+  auto operator<=>(const SeriesName&) const = default;
+};
+
 class Persistence {
  public:
   // The deviation of one series in one step: steps must come in order.
-  void add(std::uint32_t key, std::uint32_t request, std::uint32_t step, double z);
+  void add(const SeriesName& name, std::uint32_t step, double z);
   // Turns every value into the median of it and of kAroundSteps values on either side.
   void finish();
   // That median; 0 where the series has no value there or is too short. After finish().
-  double at(std::uint32_t key, std::uint32_t request, std::uint32_t step) const;
+  double at(const SeriesName& name, std::uint32_t step) const;
 
  private:
   struct Entry {
     std::uint32_t step;
     double z;
   };
-  std::unordered_map<std::uint64_t, std::vector<Entry>> series_;  // looked up, or walked per series
+  std::map<SeriesName, std::vector<Entry>> series_;
 };
 
 }  // namespace teller::slice_detail

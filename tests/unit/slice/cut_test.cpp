@@ -17,6 +17,7 @@ namespace teller {
 namespace {
 
 using testing::Defect;
+using testing::make_chains;
 using testing::make_run;
 using testing::RunOptions;
 
@@ -118,6 +119,54 @@ TEST_F(CutTest, SlowOperatorShowsAgainstTheMatesOfItsRequestAlone) {
       }
     }
   }
+}
+
+TEST_F(CutTest, WhatIsSlowAgainAndAgainShowsOverTheStepsAround) {
+  RunOptions options;
+  options.seed = 5;
+  options.defect = Defect::kSlowOp;
+  options.slow_ratio = 2.0;
+  const std::string run = make("slow", options);
+  SliceOptions slice_options;
+  slice_options.baselines = {healthy()};
+  cut(run, slice_options);
+  open(run);
+  const std::map<std::uint32_t, double> around = medians(chains_, slices_, kZAround);
+  for (const auto& [request, value] : around) {
+    if (request == options.victim) {
+      EXPECT_GT(value, 1.0);
+    } else {
+      EXPECT_LT(value, 1.0) << request;
+    }
+  }
+  ASSERT_TRUE(around.contains(options.victim));
+}
+
+TEST_F(CutTest, BlocksThatNoRowAccountsForAreLost) {
+  RunOptions options;
+  options.seed = 6;
+  const std::string run = make("kept", options);
+  cut(run, {});
+  open(run);
+  for (std::size_t i = 0; i < slices_.node_count(); ++i) {
+    ASSERT_LT(slices_.nodes.features[i][kKvLost], 0.5F);
+  }
+  // The same run, but sixty blocks of the pool are never free.
+  ChainsBuilder chains = make_chains(options);
+  for (std::int32_t& free : chains.steps.kv_free) free = std::max(free - 60, 0);
+  ASSERT_TRUE(chains.write(run + "/chains.tcol"));
+  auto folder = RunFolder::open(run);
+  ASSERT_TRUE(folder->publish({"chains", {"chains.tcol"}, "reconstruct", 0, {}, "{}"}));
+  ASSERT_TRUE(folder->save());
+  cut(run, {});
+  open(run);
+  std::size_t rows = 0, lost = 0;
+  for (std::size_t i = 0; i < slices_.node_count(); ++i) {
+    if ((chains_.nodes.flags[slices_.nodes.node[i]] & kNodeRow) == 0) continue;
+    ++rows;
+    lost += slices_.nodes.features[i][kKvLost] > 1 ? 1 : 0;
+  }
+  EXPECT_GT(lost, rows * 3 / 4);
 }
 
 TEST_F(CutTest, BusyStretchShowsInThePaceOfTheStepNotInItsOperators) {
