@@ -39,9 +39,9 @@ double fit_pointer_threshold(const std::vector<Judged>& runs) {
       for (std::size_t i = 0; i < run.samples.size(); ++i) {
         const Sample& sample = *run.samples[i];
         if (sample.state != StepState::kCause || labels[sample.unit] == nullptr) continue;
-        const OperatorScores one =
-            operator_scores({named_operators(*run.run, sample, *run.predictions[i], threshold)},
-                            {labelled_operators(*labels[sample.unit])});
+        const OperatorSet truth = labelled_operators(*labels[sample.unit]);
+        const OperatorSet named = named_operators(*run.run, sample, *run.predictions[i], threshold);
+        const OperatorScores one = operator_scores({ranks_as_in(truth, named)}, {truth});
         sum += one.all.f1;
         ++units;
       }
@@ -121,6 +121,15 @@ OperatorSet named_operators(const RunInput& run, const Sample& sample, const Pre
     set.insert({run.chains.nodes.layer[node],
                 std::string(run.chains.string(run.chains.nodes.family[node])),
                 with_rank ? run.tokens.tokens.rank[sample.tokens[i]] : -1});
+  }
+  return set;
+}
+
+OperatorSet ranks_as_in(const OperatorSet& truth, const OperatorSet& predicted) {
+  OperatorSet set;
+  for (const auto& [layer, family, rank] : predicted) {
+    const OperatorKey anywhere{layer, family, -1};
+    set.insert(truth.contains(anywhere) ? anywhere : OperatorKey{layer, family, rank});
   }
   return set;
 }

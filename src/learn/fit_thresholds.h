@@ -24,6 +24,9 @@ double run_probability(const RunVerdict& verdict, const Calibration& calibration
 // view alone.
 OperatorSet named_operators(const RunInput& run, const Sample& sample, const Prediction& prediction,
                             double pointer_threshold);
+// `predicted` as it is compared with `truth`: where the truth names an operator on no rank in
+// particular (-1), the ranks predicted for it do not matter.
+OperatorSet ranks_as_in(const OperatorSet& truth, const OperatorSet& predicted);
 // Operators that the unit's label names.
 OperatorSet labelled_operators(const StepLabel& label);
 
