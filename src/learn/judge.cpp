@@ -62,10 +62,11 @@ Json measure_view(const std::vector<Judged>& runs, View view, const Thresholds& 
       truth.push_back(label.state == StepState::kCause);
       scores.push_back(score);
       named.push_back(truth.back() ? labelled_operators(label) : OperatorSet{});
-      predicted.push_back(
-          score >= thresholds.step
-              ? named_operators(*run.run, sample, *run.predictions[i], thresholds.pointer)
-              : OperatorSet{});
+      OperatorSet said;
+      if (score >= thresholds.step) {
+        said = named_operators(*run.run, sample, *run.predictions[i], thresholds.pointer);
+      }
+      predicted.push_back(ranks_as_in(named.back(), said));
     }
   }
   return {{"step", to_json(step_scores(truth, scores, thresholds.step))},

@@ -89,6 +89,12 @@ TEST(JudgeRun, AnEmptyRunIsHealthy) {
   EXPECT_FALSE(verdict.abnormal);
 }
 
+TEST(RanksAsIn, WhereTheLabelNamesNoRankNoneMatters) {
+  const OperatorSet truth = {{2, "a", -1}, {2, "b", 3}};
+  const OperatorSet predicted = {{2, "a", 0}, {2, "a", 1}, {2, "b", 2}};
+  EXPECT_EQ(ranks_as_in(truth, predicted), (OperatorSet{{2, "a", -1}, {2, "b", 2}}));
+}
+
 TEST(Probability, RisesWithScoreAndPrior) {
   RunVerdict low, high;
   low.score = -3;
