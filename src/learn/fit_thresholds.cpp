@@ -82,21 +82,28 @@ double fitness(const std::vector<LabelledLogits>& runs, const Thresholds& thresh
   return sum;
 }
 
+// Fewest steps that make a run abnormal, by FaultType - 1. Two slow steps are as often the
+// machine's doing as the program's; a collective that one rank never joins is a single step, and
+// the last.
+constexpr std::array<std::int64_t, kCategories> kFewestSteps = {3, 3, 3, 1, 3};
+
 // Type by type, twice over: the k and the logit that fit best while the others stay.
 void fit_agreement(const std::vector<Judged>& judged, Thresholds& thresholds) {
-  constexpr std::int64_t kSteps[] = {1, 2, 3, 4, 6, 8, 12, 16, 24};
+  constexpr std::int64_t kMore[] = {0, 1, 2, 3, 5, 7, 11, 15, 21};
   constexpr double kShares[] = {0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12};
   constexpr double kAbove[] = {0, 0.5, 1, 2, 3, 4, 5};  // the step threshold
   std::vector<LabelledLogits> runs;
   for (const Judged& run : judged) runs.push_back({logits_by_type(run), &run.run->labels.run});
   for (int round = 0; round < 2; ++round) {
-    for (Agreement& agreement : thresholds.agreement) {
+    for (std::size_t c = 0; c < kFewestSteps.size(); ++c) {
+      Agreement& agreement = thresholds.agreement[c];
+      agreement.steps = std::max(agreement.steps, kFewestSteps[c]);
       Agreement best = agreement;
       double best_fitness = fitness(runs, thresholds);
-      for (const std::int64_t steps : kSteps) {
+      for (const std::int64_t more : kMore) {
         for (const double share : kShares) {
           for (const double above : kAbove) {
-            agreement = {steps, share, thresholds.step + above};
+            agreement = {kFewestSteps[c] + more, share, thresholds.step + above};
             const double now = fitness(runs, thresholds);
             if (now <= best_fitness) continue;
             best_fitness = now;
