@@ -61,6 +61,9 @@ struct LoadedBundle {
 };
 Result<LoadedBundle> load_bundle(const std::string& path);
 
+// Whether a bundle may be written to `path`: an Error if something else than a bundle is there.
+Status check_place(const std::string& path);
+
 // Writes the bundle to a folder beside `bundle.path` and exchanges the two, so that whoever reads
 // sees the old one or the new one. `vocabulary` and `baseline` are files to copy ("" for none).
 Status save_bundle(const Bundle& bundle, const Network& network, const std::string& vocabulary,

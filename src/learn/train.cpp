@@ -71,6 +71,15 @@ Result<std::int64_t> vocabulary_size(const std::string& path) {
   return static_cast<std::int64_t>(size);
 }
 
+// What the bundle needs besides weights, before any time is spent on them.
+Status check_files(const TrainOptions& o) {
+  TELLER_CHECK_OK(check_place(o.output));
+  std::error_code error;
+  if (o.baseline.empty() || std::filesystem::is_regular_file(o.baseline, error)) return {};
+  return Error{ErrorCode::kNotFound, "reading baseline " + o.baseline + ": there is no such file",
+               "make one with teller slice HEALTHY --save-baseline FILE"};
+}
+
 Status check_options(const TrainOptions& o) {
   const auto bad = [](const char* what) {
     return Error{ErrorCode::kUsage, std::string("train: ") + what, "see teller train --help"};
@@ -346,6 +355,7 @@ Status check_corpus(const Corpus& corpus) {
 
 Result<JsonResult> train_model(const TrainOptions& options) {
   TELLER_CHECK_OK(check_options(options));
+  TELLER_CHECK_OK(check_files(options));
   TELLER_TRY(const std::int64_t vocabulary, vocabulary_size(options.vocabulary));
   Network::set_threads(options.threads);
   TELLER_TRY(Corpus corpus, open_corpus(options));
