@@ -18,7 +18,7 @@ constexpr const char* kDiagnosisFile = "diagnosis.json";
 constexpr std::size_t kMostOperators = 50;
 constexpr std::size_t kMostSteps = 2000;
 
-Json steps_json(const Findings& f, const Calibration& calibration) {
+Json steps_json(const Findings& f) {
   Json list = Json::array();
   const Chains& chains = f.judged.run->chains;
   for (const std::size_t unit : f.verdict.abnormal_units) {
@@ -32,7 +32,6 @@ Json steps_json(const Findings& f, const Calibration& calibration) {
                     {"probability", rounded(sigmoid(prediction.abnormal))},
                     {"fault_type", fault_type_name(likeliest_type(prediction))}});
   }
-  (void)calibration;
   return list;
 }
 
@@ -138,7 +137,7 @@ Json diagnosis_json(const Findings& f, const Bundle& bundle, const RunName& name
   json["probability"] = rounded(f.probability);
   json["probabilities"] = probabilities_json(f.verdict, f.probability);
   json["prior"] = rounded(prior);
-  json["abnormal_steps"] = steps_json(f, bundle.calibration);
+  json["abnormal_steps"] = steps_json(f);
   json["steps_that_agree"] = f.verdict.agreeing_units.size();
   json["operators"] = operators_json(f, name);
   json["requests"] = requests_json(f);
