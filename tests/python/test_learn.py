@@ -175,6 +175,18 @@ def test_what_is_no_model_is_refused(data: Path, tmp_path: Path) -> None:
     expect_one_line(run_teller("diagnose", run, "--model", tmp_path / "file"), 3)
 
 
+def test_a_baseline_that_is_not_there_ends_before_the_training(data: Path, tmp_path: Path) -> None:
+    args = ["train", *(data / "runs").glob("run-*"), "--vocab", data / "tpe.json", "-o", tmp_path / "m"]
+    expect_one_line(run_teller(*args, "--baseline", tmp_path / "none.json"), 3, says="none.json")
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_threads_that_make_no_sense(data: Path, model: Path, threads: int) -> None:
+    run = held_out(data)[0]
+    expect_one_line(run_teller("diagnose", run, "--model", model, "--threads", threads), 2, says="--threads")
+    expect_one_line(run_teller("eval", run, "--model", model, "--threads", threads), 2, says="--threads")
+
+
 def test_a_model_never_replaces_anything_else(data: Path, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/precious").write_text("x")
@@ -190,6 +202,11 @@ BAD_LABELS = {
     "other format": '{"label":"run","format":"x","version":1}\n',
     "other version": '{"label":"run","format":"teller.labels","version":9}\n',
     "bad type": '{"label":"run","format":"teller.labels","version":1,"fault_type":"gremlins"}\n',
+    "fault of no type": '{"label":"run","format":"teller.labels","version":1,"is_fault":true}\n',
+    "type of no fault": '{"label":"run","format":"teller.labels","version":1,"fault_type":"memory"}\n',
+    "two runs": '{"label":"run","format":"teller.labels","version":1}\n' * 2,
+    "rank out of range": '{"label":"run","format":"teller.labels","version":1}\n'
+                         '{"label":"step","view":"vertical","number":1,"state":"normal","ranks":[4294967296]}\n',
     "bad state": '{"label":"run","format":"teller.labels","version":1}\n'
                  '{"label":"step","view":"vertical","number":1,"state":"odd"}\n',
     "bad view": '{"label":"run","format":"teller.labels","version":1}\n{"label":"step","view":"up","number":1}\n',
