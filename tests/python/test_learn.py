@@ -29,8 +29,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = run_teller("train", "nowhere", "--vocab", "none", "-o", folder / "m")
     if done.returncode == 5 and "loading the model library" in done.stderr:
         pytest.skip("teller was built without LibTorch")
-    must("simulate", "--data-set", folder / "healthy", "--runs", 2, "--seed", 50, "--faulty-share", 0, "--requests", 8)
-    must("simulate", "--data-set", folder / "runs", "--runs", 12, "--seed", 1, "--requests", 8,
+    must("simulate", "--data-set", folder / "healthy", "--runs", 2, "--seed", 50, "--faulty-share", 0)
+    must("simulate", "--data-set", folder / "runs", "--runs", 12, "--seed", 1,
          "--only", "kv_pinned,credit_starvation,slow_attention")
     for run in sorted((folder / "healthy").glob("run-*")):
         must("reconstruct", run)
@@ -222,6 +222,17 @@ def test_bad_labels_are_refused(data: Path, model: Path, tmp_path: Path, why: st
     shutil.copytree(held_out(data)[0], run)
     (run / "labels.jsonl").write_text(BAD_LABELS[why])
     expect_one_line(run_teller("eval", run, "--model", model), 4, says="labels")
+
+
+def test_labels_that_people_write_need_no_manifest(data: Path, model: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(held_out(data)[0], run)
+    manifest = json.loads((run / "manifest.json").read_text())
+    del manifest["artifacts"]["labels"]
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    assert json.loads(must("eval", run, "--model", model, "--json"))["runs"] == 1
+    (run / "labels.jsonl").unlink()
+    expect_one_line(run_teller("eval", run, "--model", model), 3, says="labels")
 
 
 def test_runs_of_another_vocabulary_are_refused(data: Path, model: Path, tmp_path: Path) -> None:
