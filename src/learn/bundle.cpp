@@ -107,6 +107,7 @@ Json bundle_json(const Bundle& b, const Json& self_test, const std::string& weig
           {"features", kFeatureNames},
           {"model", shape_json(b.shape)},
           {"vocabulary_sha256", b.vocabulary_sha256},
+          {"encoding", b.encoding},
           {"weights_sha256", weights_sha256},
           {"thresholds",
            {{"step", t.step},
@@ -160,6 +161,7 @@ Result<Bundle> read_bundle(const std::string& path, Json& self_test) {
   b.words = WordTable(fields.texts("words"));
   b.training_json =
       json.value("training", Json::object()).dump(-1, ' ', true, Json::error_handler_t::replace);
+  if (json.contains("encoding")) b.encoding = fields.text("encoding");  // older bundles lack it
   self_test = json.value("self_test", Json());
   if (wrong.empty() && static_cast<std::int64_t>(b.words.size()) != b.shape.words) {
     wrong = "it has " + std::to_string(b.words.size()) + " words, its model " +
@@ -233,6 +235,24 @@ Result<LoadedBundle> load_bundle(const std::string& path) {
     return bad_bundle(path, wrong);
   }
   return LoadedBundle{std::move(bundle), std::move(network)};
+}
+
+Status check_tokens(const RunInput& run, const Bundle& bundle, const std::string& what) {
+  const std::string again = "run teller encode " + run.path + " --vocab " + bundle.path + "/" +
+                            kBundleVocabulary + " with the options of its training";
+  if (run.vocabulary != bundle.vocabulary_sha256) {
+    return Error{ErrorCode::kStale,
+                 what + " run " + run.path +
+                     ": its tokens were made with another vocabulary than the model's",
+                 again};
+  }
+  if (!bundle.encoding.empty() && run.encoding != bundle.encoding) {
+    return Error{ErrorCode::kStale,
+                 what + " run " + run.path + ": its tokens were made with options " + run.encoding +
+                     ", the model was trained on " + bundle.encoding,
+                 again};
+  }
+  return {};
 }
 
 Status check_place(const std::string& path) {

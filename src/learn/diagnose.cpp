@@ -166,15 +166,6 @@ Status publish(RunFolder& run, const Json& diagnosis, const Bundle& bundle, doub
   return run.save();
 }
 
-Status check_vocabulary(const RunInput& run, const Bundle& bundle) {
-  if (run.vocabulary == bundle.vocabulary_sha256) return {};
-  return Error{
-      ErrorCode::kStale,
-      "diagnosing run " + run.path +
-          ": its tokens were made with another vocabulary than the model's",
-      "run teller encode " + run.path + " --vocab " + bundle.path + "/" + kBundleVocabulary};
-}
-
 Findings find(const Network& network, const Judged& judged, const RunVerdict& verdict,
               const Bundle& bundle, double prior) {
   Findings f{judged, verdict, run_probability(verdict, bundle.calibration, prior), {}, {}, {}, {}};
@@ -195,7 +186,7 @@ Result<JsonResult> diagnose_run(RunFolder& folder, const DiagnoseOptions& option
   Network::set_threads(options.threads);
   TELLER_TRY(const LoadedBundle loaded, load_bundle(options.bundle));
   TELLER_TRY(const RunInput run, open_run(folder.path(), false));
-  TELLER_CHECK_OK(check_vocabulary(run, loaded.bundle));
+  TELLER_CHECK_OK(check_tokens(run, loaded.bundle, "diagnosing"));
   const std::vector<Sample> samples = make_samples(run, 0, loaded.bundle.words);
   if (samples.empty()) {
     return Error{ErrorCode::kUnsupported, "diagnosing run " + folder.path() + ": it has no step",

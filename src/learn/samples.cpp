@@ -29,6 +29,16 @@ std::string text_at(const Json& object, const char* key) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
+// What of encode's options changes what tokens mean.
+std::string encoding_of(const Json& options) {
+  Json json = Json::object();
+  for (const char* key : {"protected", "self_time", "whole_step"}) {
+    const Json value = options.is_object() ? options.value(key, Json()) : Json();
+    json[key] = value.is_boolean() ? value : Json();
+  }
+  return json.dump();
+}
+
 bool is_row(const Chains& chains, std::uint32_t node) {
   return (chains.nodes.flags[node] & kNodeRow) != 0;
 }
@@ -147,12 +157,14 @@ Result<RunInput> open_run(const std::string& path, bool wants_labels) {
                name.filename().string(),
                text_at(artifact(folder, "chains"), "digest"),
                "",
+               "",
                std::move(chains),
                std::move(tokens),
                false,
                {}};
   const Json options = artifact(folder, "tokens").value("options", Json::object());
   run.vocabulary = text_at(options, "vocab_sha256");
+  run.encoding = encoding_of(options);
   if (wants_labels) {
     TELLER_TRY(run.labels, open_labels(folder));
     run.labelled = true;

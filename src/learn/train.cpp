@@ -125,6 +125,13 @@ Result<Corpus> open_corpus(const TrainOptions& o) {
   for (const std::string& path : o.runs) {
     TELLER_TRY(RunInput run, open_run(path, true));
     TELLER_CHECK_OK(check_run(run, corpus.vocabulary_sha256));
+    if (!corpus.runs.empty() && run.encoding != corpus.runs.front().encoding) {
+      return Error{ErrorCode::kStale,
+                   "training on run " + path + ": its tokens were made with options " +
+                       run.encoding + ", those of the runs before with " +
+                       corpus.runs.front().encoding,
+                   "encode all runs with the same options"};
+    }
     corpus.runs.push_back(std::move(run));
   }
   corpus.is_validation = choose_validation(corpus.runs, o.validation_share, o.seed);
@@ -291,6 +298,7 @@ class Trainer {
     bundle.shape = network_.shape();
     bundle.vocabulary_sha256 = corpus_.vocabulary_sha256;
     bundle.words = corpus_.words;
+    bundle.encoding = corpus_.runs.front().encoding;
     bundle.thresholds = thresholds;
     bundle.calibration = fit_calibration(runs, thresholds);
     for (const RunInput& run : corpus_.runs) bundle.seen.push_back(run.digest);

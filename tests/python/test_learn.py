@@ -245,6 +245,16 @@ def test_runs_of_another_vocabulary_are_refused(data: Path, model: Path, tmp_pat
     expect_one_line(run_teller("train", run, "--vocab", data / "tpe.json", "-o", tmp_path / "m"), 7)
 
 
+def test_runs_encoded_otherwise_are_refused(data: Path, model: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(held_out(data)[0], run)
+    must("encode", run, "--vocab", data / "tpe.json", "--plain")
+    expect_one_line(run_teller("eval", run, "--model", model), 7, says="was trained on")
+    expect_one_line(run_teller("train", data / "runs/run-0000", run, "--vocab", data / "tpe.json", "-o", tmp_path / "m"),
+                    7, says="with options")
+    must("diagnose", run, "--model", model)
+
+
 @pytest.mark.parametrize("wrong", [{"epochs": 0}, {"width": 15}, {"width": 10**9}])
 def test_sizes_that_make_no_sense(data: Path, tmp_path: Path, wrong: dict[str, int]) -> None:
     expect_one_line(run_teller(*train_args(data, tmp_path / "m", **wrong)), 2)
