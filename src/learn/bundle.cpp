@@ -238,19 +238,18 @@ Result<LoadedBundle> load_bundle(const std::string& path) {
 }
 
 Status check_tokens(const RunInput& run, const Bundle& bundle, const std::string& what) {
-  const std::string again = "run teller encode " + run.path + " --vocab " + bundle.path + "/" +
-                            kBundleVocabulary + " with the options of its training";
   if (run.vocabulary != bundle.vocabulary_sha256) {
-    return Error{ErrorCode::kStale,
-                 what + " run " + run.path +
-                     ": its tokens were made with another vocabulary than the model's",
-                 again};
+    return Error{
+        ErrorCode::kStale,
+        what + " run " + run.path +
+            ": its tokens were made with another vocabulary than the model's",
+        "run teller encode " + run.path + " --vocab " + bundle.path + "/" + kBundleVocabulary};
   }
   if (!bundle.encoding.empty() && run.encoding != bundle.encoding) {
     return Error{ErrorCode::kStale,
-                 what + " run " + run.path + ": its tokens were made with options " + run.encoding +
-                     ", the model was trained on " + bundle.encoding,
-                 again};
+                 what + " run " + run.path + ": its tokens are encoded as " + run.encoding +
+                     ", those that the model was trained on as " + bundle.encoding,
+                 "encode it again, with the options of the training"};
   }
   return {};
 }

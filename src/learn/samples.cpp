@@ -31,12 +31,13 @@ std::string text_at(const Json& object, const char* key) {
 
 // What of encode's options changes what tokens mean.
 std::string encoding_of(const Json& options) {
-  Json json = Json::object();
-  for (const char* key : {"protected", "self_time", "whole_step"}) {
-    const Json value = options.is_object() ? options.value(key, Json()) : Json();
-    json[key] = value.is_boolean() ? value : Json();
-  }
-  return json.dump();
+  const auto is_on = [&options](const char* key) {
+    return options.is_object() && options.value(key, Json()) == true;
+  };
+  std::string text = is_on("protected") ? "protected" : "plain";
+  if (is_on("self_time")) text += ", self time";
+  if (is_on("whole_step")) text += ", whole steps";
+  return text;
 }
 
 bool is_row(const Chains& chains, std::uint32_t node) {

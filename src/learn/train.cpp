@@ -127,9 +127,8 @@ Result<Corpus> open_corpus(const TrainOptions& o) {
     TELLER_CHECK_OK(check_run(run, corpus.vocabulary_sha256));
     if (!corpus.runs.empty() && run.encoding != corpus.runs.front().encoding) {
       return Error{ErrorCode::kStale,
-                   "training on run " + path + ": its tokens were made with options " +
-                       run.encoding + ", those of the runs before with " +
-                       corpus.runs.front().encoding,
+                   "training on run " + path + ": its tokens are encoded as " + run.encoding +
+                       ", those of the runs before as " + corpus.runs.front().encoding,
                    "encode all runs with the same options"};
     }
     corpus.runs.push_back(std::move(run));

@@ -249,9 +249,9 @@ def test_runs_encoded_otherwise_are_refused(data: Path, model: Path, tmp_path: P
     run = tmp_path / "run"
     shutil.copytree(held_out(data)[0], run)
     must("encode", run, "--vocab", data / "tpe.json", "--plain")
-    expect_one_line(run_teller("eval", run, "--model", model), 7, says="was trained on")
+    expect_one_line(run_teller("eval", run, "--model", model), 7, says="encoded as plain")
     expect_one_line(run_teller("train", data / "runs/run-0000", run, "--vocab", data / "tpe.json", "-o", tmp_path / "m"),
-                    7, says="with options")
+                    7, says="runs before as protected")
     must("diagnose", run, "--model", model)
 
 
