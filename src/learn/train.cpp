@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -122,8 +123,13 @@ Status check_run(const RunInput& run, const std::string& sha256) {
 Result<Corpus> open_corpus(const TrainOptions& o) {
   Corpus corpus;
   TELLER_TRY(corpus.vocabulary_sha256, sha256_file(o.vocabulary));
+  std::set<std::string> digests;
   for (const std::string& path : o.runs) {
     TELLER_TRY(RunInput run, open_run(path, true));
+    if (!run.digest.empty() && !digests.insert(run.digest).second) {
+      return Error{ErrorCode::kUsage, "training on run " + path + ": it was given twice, or a copy",
+                   "give each run once: a copy may be validated on what was trained on"};
+    }
     TELLER_CHECK_OK(check_run(run, corpus.vocabulary_sha256));
     if (!corpus.runs.empty() && run.encoding != corpus.runs.front().encoding) {
       return Error{ErrorCode::kStale,

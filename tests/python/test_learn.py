@@ -266,6 +266,12 @@ def test_options_that_make_no_sense(data: Path, tmp_path: Path, options: list[ob
     expect_one_line(run_teller(*train_args(data, tmp_path / "m", *options)), 2)
 
 
+def test_a_run_given_twice_is_refused(data: Path, tmp_path: Path) -> None:
+    run, copy = data / "runs/run-0000", tmp_path / "copy"
+    shutil.copytree(run, copy)
+    expect_one_line(run_teller("train", run, copy, "--vocab", data / "tpe.json", "-o", tmp_path / "m"), 2, says="twice")
+
+
 def test_too_few_runs_are_refused(data: Path, tmp_path: Path) -> None:
     run = data / "runs/run-0000"
     expect_one_line(run_teller("train", run, "--vocab", data / "tpe.json", "-o", tmp_path / "m"), 2, says="more runs")
