@@ -86,13 +86,13 @@ def boosted(training: list[Run], validation: list[Run], test: list[Run], trials:
 
     values = [score(r) for r in validation]
     threshold = best_f1_threshold(*pooled(validation, values))
-    flagged = [v >= threshold for v in values]
-    kinds = [predict(types, r.x) for r in validation]
-    needed = fit_agreement(validation, flagged, kinds)
-    families = choose_families(validation, flagged)
+    kinds = [predict(types, r.x).argmax(axis=1) for r in validation]
+    needed = fit_agreement(validation, [v - threshold for v in values], kinds, len(TYPES))
+    families = choose_families(validation, [v >= threshold for v in values])
     answers = []
     for run in test:
         own = score(run)
         flags = own >= threshold
-        answers.append(Answer(own, flags, top_families(run, flags, families), class_by_types(flags, predict(types, run.x), needed)))
+        said = class_by_types(own - threshold, predict(types, run.x).argmax(axis=1), needed)
+        answers.append(Answer(own, flags, top_families(run, flags, families), said))
     return answers, f"{chosen}, threshold {threshold:.3g}, families {families}, {trials} trials"

@@ -1,6 +1,7 @@
 """The model's peers. Each is fitted on training runs, its choices made on validation runs, and gives an Answer per test run."""
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable
@@ -16,8 +17,10 @@ MOST_FAMILIES = 8
 AGREEMENT = 0.5  # share of the support that names a type
 AGREEMENT_STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24)  # as teller train tries
 AGREEMENT_SHARES = (0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12)
+AGREEMENT_ABOVE = (0, 0.5, 1, 2, 3, 4, 5)
 
-Agreement = tuple[int, float]  # units, and share of the run's units, that a type needs
+# What a type needs: units, a share of the run's units, and how far above the step threshold (log odds) each must lie.
+Agreement = tuple[int, float, float]
 
 
 @dataclass
@@ -71,25 +74,28 @@ def class_by_count(flagged: np.ndarray, k: int) -> int:
     return UNKNOWN if flagged.sum() >= k else 0
 
 
-def class_by_types(flagged: np.ndarray, types: np.ndarray, needed: list[Agreement]) -> int:
-    """The model's own rule (docs/learn.md): of each type as many units as it needs; the type with the most for its need."""
-    counts = np.bincount(types.argmax(axis=1)[flagged], minlength=types.shape[1])
-    support = counts / [max(steps, math.ceil(share * len(flagged))) for steps, share in needed]
+def class_by_types(margin: np.ndarray, likeliest: np.ndarray, needed: list[Agreement]) -> int:
+    """The model's own rule (docs/learn.md): of each type as many units as it needs; the type with the most for its need.
+
+    `margin` is how far each unit lies above the step threshold, `likeliest` the place of its type.
+    """
+    counts = [int((margin[likeliest == place] >= above).sum()) for place, (_, _, above) in enumerate(needed)]
+    support = np.array(counts) / [max(steps, math.ceil(share * len(margin))) for steps, share, _ in needed]
     best = int(np.argmax(support))
     if support[best] < 1:
         return 0
     return UNKNOWN if support[best] < AGREEMENT * support.sum() else best + 1
 
 
-def fit_agreement(runs: list[Run], flagged: list[np.ndarray], types: list[np.ndarray]) -> list[Agreement]:
+def fit_agreement(runs: list[Run], margins: list[np.ndarray], likeliest: list[np.ndarray], types: int) -> list[Agreement]:
     """What each type needs: the values that judge the most runs right, one type after the other, twice."""
-    needed: list[Agreement] = [(1, 0.0)] * types[0].shape[1]
+    needed: list[Agreement] = [(1, 0.0, 0.0)] * types
 
     def rights(tried: list[Agreement]) -> int:
-        return sum(right(r, class_by_types(f, t, tried), True) for r, f, t in zip(runs, flagged, types))
+        return sum(right(r, class_by_types(m, t, tried), True) for r, m, t in zip(runs, margins, likeliest))
 
     for place in list(range(len(needed))) * 2:
-        choices = [needed[place]] + [(steps, share) for steps in AGREEMENT_STEPS for share in AGREEMENT_SHARES]
+        choices = [needed[place], *itertools.product(AGREEMENT_STEPS, AGREEMENT_SHARES, AGREEMENT_ABOVE)]
         needed[place] = max(choices, key=lambda choice: rights([*needed[:place], choice, *needed[place + 1:]]))
     return needed
 

@@ -10,7 +10,7 @@ import numpy as np
 from columns import Columns
 
 LAYERS = ["STEP", "FE", "BE", "RT", "K"]
-FEATURES = 23  # of 24, the last is reserved
+FEATURES = 24  # all of docs/slice.md
 NORMAL, CAUSE = "normal", "cause"
 SUSPICIOUS, GHOST = 1, 8  # SliceFlag
 ROW = 2  # NodeFlag

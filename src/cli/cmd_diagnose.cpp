@@ -185,7 +185,9 @@ void add_diagnose(CLI::App& app, Context& context) {
       ->take_all();
   command->add_option("--prior", options->diagnose.prior, "share of runs that are abnormal")
       ->capture_default_str();
-  command->add_option("--threads", options->diagnose.threads, "threads")->capture_default_str();
+  command->add_option("--threads", options->diagnose.threads, "threads")
+      ->check(CLI::Range(1, kMostThreads))
+      ->capture_default_str();
   command->add_flag("--again", options->again, "make chains, slices and tokens anew");
   command->add_flag("--json", options->json, "print the diagnosis as one JSON document");
   command->add_flag("--fail-on-fault", options->fail_on_fault,

@@ -30,7 +30,7 @@ void add_dump(CLI::App& app, Context& context) {
       ->required();
   command->add_option("ARTEFACT", options->dump.artifact,
                       "manifest, events, logs, processes, chains, chains.TABLE, findings, slices, "
-                      "tokens or tokens.TABLE (default: all there is)");
+                      "tokens, tokens.TABLE, diagnosis or labels (default: all there is)");
   command->add_flag("--json", options->dump.json, "one JSON object per line");
   command->add_option("--limit", options->dump.limit, "print at most N records per file or table")
       ->type_name("N");

@@ -94,7 +94,9 @@ void add_eval(CLI::App& app, Context& context) {
                       "write a JSON line per step: what is true, what is said");
   command->add_flag("--allow-seen", options->eval.allow_seen,
                     "accept runs that the model was trained on");
-  command->add_option("--threads", options->eval.threads, "threads")->capture_default_str();
+  command->add_option("--threads", options->eval.threads, "threads")
+      ->check(CLI::Range(1, kMostThreads))
+      ->capture_default_str();
   command->add_flag("--json", options->json, "print one JSON document");
   command->footer(kFooter);
   command->callback([&context, options] {

@@ -86,7 +86,23 @@ Result<int> make_run(const Options& options) {
   return 0;
 }
 
+// The options of a single run, which a data set draws for each of its runs.
+bool asks_for_one_run(const SimulateOptions& run) {
+  const SimulateOptions usual;
+  const bool one = !run.output.empty() || run.stack != usual.stack || run.fault != usual.fault ||
+                   run.magnitude != usual.magnitude || run.from_step || run.to_step ||
+                   !run.request.empty() || run.rank;
+  const bool load = run.requests || run.clients || run.max_prompt || run.max_output || run.blocks ||
+                    run.max_seqs || run.token_budget || run.ranks || run.steps;
+  return one || load;
+}
+
 Result<int> make_set(const Options& options) {
+  if (asks_for_one_run(options.run)) {
+    return Error{ErrorCode::kUsage,
+                 "simulating a data set: it draws fault and load of each run itself",
+                 "of the options of a run, --data-set takes --seed and --overwrite"};
+  }
   std::signal(SIGINT, [](int) { stop_wanted = true; });
   const bool on_terminal = isatty(STDERR_FILENO) != 0;
   const auto progress = [&](int done) {

@@ -52,7 +52,7 @@ void add_shape(CLI::App& command, TrainOptions& o) {
 
 void add_training(CLI::App& command, TrainOptions& o) {
   const auto add = [&](const char* name, auto& value, const char* text) {
-    command.add_option(name, value, text)->capture_default_str()->group("Training");
+    return command.add_option(name, value, text)->capture_default_str()->group("Training");
   };
   add("--seed", o.seed, "of weights, split and draws");
   add("--epochs", o.epochs, "passes over the runs");
@@ -61,7 +61,8 @@ void add_training(CLI::App& command, TrainOptions& o) {
       "abnormal and normal steps each, drawn per run and epoch");
   add("--validation-share", o.validation_share, "of the runs, for thresholds and calibration");
   add("--learning-rate", o.learning_rate, "at its highest");
-  add("--threads", o.threads, "threads; another number may give other last digits");
+  add("--threads", o.threads, "threads; another number may give other last digits")
+      ->check(CLI::Range(1, kMostThreads));
 }
 
 Result<int> run_train(Options& options) {

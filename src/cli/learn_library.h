@@ -8,6 +8,9 @@
 
 namespace teller::cli {
 
+// That --threads of the model's commands may ask for.
+inline constexpr int kMostThreads = 1024;
+
 // The library's door; opened once. An Error that says what to do where it is not there, or cannot
 // be loaded. It is looked for beside the executable, in ../learn (build tree) and in ../lib/teller.
 Result<Learn*> load_learn();

@@ -22,8 +22,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::string_view kArtifacts[] = {"manifest", "events",   "logs",   "processes",
-                                           "chains",   "findings", "slices", "tokens"};
+constexpr std::string_view kArtifacts[] = {"manifest", "events", "logs",   "processes", "chains",
+                                           "findings", "slices", "tokens", "diagnosis", "labels"};
 constexpr std::uint64_t kJsonFileLimit = 1u << 30;
 
 // Prints a JSON Lines file; lines that are not JSON objects are printed as "broken".
@@ -85,7 +85,7 @@ Error unknown_artifact(const std::string& name) {
       ErrorCode::kUsage, "dump: there is no artefact called " + name,
       "one of manifest, events, logs, processes, chains, chains.nodes, chains.steps, chains.rows, "
       "chains.requests, chains.logs, chains.tracks, chains.sources, findings, slices, tokens, "
-      "tokens.units, tokens.tokens, tokens.edges"};
+      "tokens.units, tokens.tokens, tokens.edges, diagnosis, labels"};
 }
 
 Status dump_artifact(const RunFolder& run, const std::string& name, std::string_view table,

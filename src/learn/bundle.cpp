@@ -4,6 +4,7 @@
 #include <stdio.h>  // NOLINT: renameat2
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <filesystem>
@@ -23,6 +24,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr std::uint64_t kBundleLimit = std::uint64_t{64} << 20;
+constexpr std::uint64_t kBaselineLimit = std::uint64_t{256} << 20;  // as slice reads them
 constexpr const char* kFormat = "teller.bundle";
 constexpr int kVersionOfBundle = 1;
 
@@ -62,6 +64,7 @@ Thresholds read_thresholds(BundleFields fields) {
     BundleFields one = agreement.object(type.c_str());
     t.agreement[c].steps = one.whole("steps", 1, 1'000'000);
     t.agreement[c].share = one.real("share");
+    if (t.agreement[c].share < 0 || t.agreement[c].share > 1) one.fail("share", "from 0 to 1");
     t.agreement[c].logit = one.real("logit");
   }
   t.request = fields.real("request");
@@ -104,6 +107,7 @@ Json bundle_json(const Bundle& b, const Json& self_test, const std::string& weig
           {"features", kFeatureNames},
           {"model", shape_json(b.shape)},
           {"vocabulary_sha256", b.vocabulary_sha256},
+          {"encoding", b.encoding},
           {"weights_sha256", weights_sha256},
           {"thresholds",
            {{"step", t.step},
@@ -153,9 +157,11 @@ Result<Bundle> read_bundle(const std::string& path, Json& self_test) {
   b.thresholds = read_thresholds(fields.object("thresholds"));
   b.calibration = read_calibration(fields.object("calibration"));
   b.seen = fields.texts("seen");
+  std::sort(b.seen.begin(), b.seen.end());  // eval looks runs up in it
   b.words = WordTable(fields.texts("words"));
   b.training_json =
       json.value("training", Json::object()).dump(-1, ' ', true, Json::error_handler_t::replace);
+  if (json.contains("encoding")) b.encoding = fields.text("encoding");  // older bundles lack it
   self_test = json.value("self_test", Json());
   if (wrong.empty() && static_cast<std::int64_t>(b.words.size()) != b.shape.words) {
     wrong = "it has " + std::to_string(b.words.size()) + " words, its model " +
@@ -176,10 +182,16 @@ Status write_parts(const std::string& folder, const Bundle& bundle, const Networ
   TELLER_TRY(const std::string tpe, read_file(vocabulary, "vocabulary", kBundleLimit));
   TELLER_CHECK_OK(write_file_atomic(folder + "/" + kBundleVocabulary, tpe));
   if (!baseline.empty()) {
-    TELLER_TRY(const std::string healthy, read_file(baseline, "baseline", kBundleLimit));
+    TELLER_TRY(const std::string healthy, read_file(baseline, "baseline", kBaselineLimit));
     TELLER_CHECK_OK(write_file_atomic(folder + "/" + kBundleBaseline, healthy));
   }
   return write_file_atomic(folder + "/" + kBundleFile, text);
+}
+
+// `path` without a slash behind it.
+fs::path folder_of(const std::string& path) {
+  const fs::path folder(path);
+  return folder.has_filename() ? folder : folder.parent_path();
 }
 
 // Puts the folder `made` in the place of `path`.
@@ -225,16 +237,39 @@ Result<LoadedBundle> load_bundle(const std::string& path) {
   return LoadedBundle{std::move(bundle), std::move(network)};
 }
 
-Status save_bundle(const Bundle& bundle, const Network& network, const std::string& vocabulary,
-                   const std::string& baseline) {
+Status check_tokens(const RunInput& run, const Bundle& bundle, const std::string& what) {
+  if (run.vocabulary != bundle.vocabulary_sha256) {
+    return Error{
+        ErrorCode::kStale,
+        what + " run " + run.path +
+            ": its tokens were made with another vocabulary than the model's",
+        "run teller encode " + run.path + " --vocab " + bundle.path + "/" + kBundleVocabulary};
+  }
+  if (!bundle.encoding.empty() && run.encoding != bundle.encoding) {
+    return Error{ErrorCode::kStale,
+                 what + " run " + run.path + ": its tokens are encoded as " + run.encoding +
+                     ", those that the model was trained on as " + bundle.encoding,
+                 "encode it again, with the options of the training"};
+  }
+  return {};
+}
+
+Status check_place(const std::string& path) {
   std::error_code error;
-  fs::path target(bundle.path);
-  if (!target.has_filename()) target = target.parent_path();
+  const fs::path target = folder_of(path);
   if (fs::exists(target, error) && !fs::exists(target / kBundleFile, error) &&
       !(fs::is_directory(target, error) && fs::is_empty(target, error))) {
-    return Error{ErrorCode::kUsage, "writing model " + bundle.path + ": something else is there",
+    return Error{ErrorCode::kUsage, "writing model " + path + ": something else is there",
                  "give another folder with -o"};
   }
+  return {};
+}
+
+Status save_bundle(const Bundle& bundle, const Network& network, const std::string& vocabulary,
+                   const std::string& baseline) {
+  TELLER_CHECK_OK(check_place(bundle.path));
+  std::error_code error;
+  const fs::path target = folder_of(bundle.path);
   const std::string made = target.string() + ".part-" + std::to_string(::getpid());
   fs::remove_all(made, error);
   fs::create_directories(made, error);

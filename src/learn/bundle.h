@@ -48,7 +48,8 @@ struct Bundle {
   WordTable words;
   Thresholds thresholds;
   Calibration calibration;
-  std::vector<std::string> seen;     // digests of the chains it was trained or validated on
+  std::string encoding;           // how its runs' tokens were made (RunInput::encoding); "" unknown
+  std::vector<std::string> seen;  // digests of the chains it was trained or validated on
   std::string training_json = "{}";  // options and what was measured
   bool has_baseline = false;
 };
@@ -60,6 +61,12 @@ struct LoadedBundle {
   Network network;
 };
 Result<LoadedBundle> load_bundle(const std::string& path);
+
+// Whether the run's tokens are such as the model was trained on; `what` is being done with the run.
+Status check_tokens(const RunInput& run, const Bundle& bundle, const std::string& what);
+
+// Whether a bundle may be written to `path`: an Error if something else than a bundle is there.
+Status check_place(const std::string& path);
 
 // Writes the bundle to a folder beside `bundle.path` and exchanges the two, so that whoever reads
 // sees the old one or the new one. `vocabulary` and `baseline` are files to copy ("" for none).

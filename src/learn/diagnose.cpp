@@ -18,7 +18,7 @@ constexpr const char* kDiagnosisFile = "diagnosis.json";
 constexpr std::size_t kMostOperators = 50;
 constexpr std::size_t kMostSteps = 2000;
 
-Json steps_json(const Findings& f, const Calibration& calibration) {
+Json steps_json(const Findings& f) {
   Json list = Json::array();
   const Chains& chains = f.judged.run->chains;
   for (const std::size_t unit : f.verdict.abnormal_units) {
@@ -32,7 +32,6 @@ Json steps_json(const Findings& f, const Calibration& calibration) {
                     {"probability", rounded(sigmoid(prediction.abnormal))},
                     {"fault_type", fault_type_name(likeliest_type(prediction))}});
   }
-  (void)calibration;
   return list;
 }
 
@@ -138,7 +137,7 @@ Json diagnosis_json(const Findings& f, const Bundle& bundle, const RunName& name
   json["probability"] = rounded(f.probability);
   json["probabilities"] = probabilities_json(f.verdict, f.probability);
   json["prior"] = rounded(prior);
-  json["abnormal_steps"] = steps_json(f, bundle.calibration);
+  json["abnormal_steps"] = steps_json(f);
   json["steps_that_agree"] = f.verdict.agreeing_units.size();
   json["operators"] = operators_json(f, name);
   json["requests"] = requests_json(f);
@@ -167,15 +166,6 @@ Status publish(RunFolder& run, const Json& diagnosis, const Bundle& bundle, doub
   return run.save();
 }
 
-Status check_vocabulary(const RunInput& run, const Bundle& bundle) {
-  if (run.vocabulary == bundle.vocabulary_sha256) return {};
-  return Error{
-      ErrorCode::kStale,
-      "diagnosing run " + run.path +
-          ": its tokens were made with another vocabulary than the model's",
-      "run teller encode " + run.path + " --vocab " + bundle.path + "/" + kBundleVocabulary};
-}
-
 Findings find(const Network& network, const Judged& judged, const RunVerdict& verdict,
               const Bundle& bundle, double prior) {
   Findings f{judged, verdict, run_probability(verdict, bundle.calibration, prior), {}, {}, {}, {}};
@@ -196,7 +186,7 @@ Result<JsonResult> diagnose_run(RunFolder& folder, const DiagnoseOptions& option
   Network::set_threads(options.threads);
   TELLER_TRY(const LoadedBundle loaded, load_bundle(options.bundle));
   TELLER_TRY(const RunInput run, open_run(folder.path(), false));
-  TELLER_CHECK_OK(check_vocabulary(run, loaded.bundle));
+  TELLER_CHECK_OK(check_tokens(run, loaded.bundle, "diagnosing"));
   const std::vector<Sample> samples = make_samples(run, 0, loaded.bundle.words);
   if (samples.empty()) {
     return Error{ErrorCode::kUnsupported, "diagnosing run " + folder.path() + ": it has no step",

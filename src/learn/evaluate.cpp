@@ -90,13 +90,7 @@ Result<JsonResult> evaluate_runs(const EvalOptions& options) {
   for (const std::string& path : options.runs) {
     TELLER_TRY(RunInput run, open_run(path, true));
     TELLER_CHECK_OK(check_unseen(run, loaded.bundle, options.allow_seen));
-    if (run.vocabulary != loaded.bundle.vocabulary_sha256) {
-      return Error{
-          ErrorCode::kStale,
-          "evaluating on run " + path +
-              ": its tokens were made with another vocabulary than the model's",
-          "run teller encode " + path + " --vocab " + options.bundle + "/" + kBundleVocabulary};
-    }
+    TELLER_CHECK_OK(check_tokens(run, loaded.bundle, "evaluating on"));
     inputs.push_back(std::move(run));
   }
   std::vector<std::vector<Sample>> samples;

@@ -188,7 +188,7 @@ std::string describe(const Judged& judged, const Evidence& evidence) {
 
 std::string explain(const Findings& f) {
   if (!f.verdict.abnormal) {
-    return "The run is healthy: " + std::to_string(f.verdict.agreeing_units.size()) + " of " +
+    return "The run is healthy: " + std::to_string(f.verdict.abnormal_units.size()) + " of " +
            std::to_string(f.judged.samples.size()) +
            " steps look abnormal, which is no more than in healthy runs.";
   }

@@ -38,7 +38,6 @@ Json to_json(const ClassScores& s) {
           {"accuracy", rounded(s.accuracy)},
           {"macro_recall", rounded(s.macro_recall)},
           {"macro_f1", rounded(s.macro_f1)},
-          {"calibration_error", rounded(s.calibration_error)},
           {"confusion", s.confusion}};
 }
 
@@ -142,12 +141,15 @@ JudgedRuns judge_samples(const Network& network, const std::vector<const RunInpu
 Json measure(const std::vector<Judged>& runs, const Thresholds& thresholds,
              const Calibration* calibration) {
   std::vector<std::size_t> truth, predicted, request_truth, request_predicted;
+  std::vector<std::size_t> is_fault, said_fault;  // of the runs: 0 or 1
   std::vector<double> confidence;
   std::size_t culprits = 0, first_right = 0;
   for (const Judged& run : runs) {
     const RunVerdict verdict = judge_run(run, thresholds);
     truth.push_back(static_cast<std::size_t>(run.run->labels.run.fault_type));
     predicted.push_back(class_of(verdict));
+    is_fault.push_back(run.run->labels.run.is_fault ? 1 : 0);
+    said_fault.push_back(verdict.abnormal ? 1 : 0);
     if (calibration != nullptr) {
       const double p = run_probability(verdict, *calibration, calibration->prior);
       confidence.push_back(verdict.abnormal ? p : 1 - p);
@@ -175,7 +177,11 @@ Json measure(const std::vector<Judged>& runs, const Thresholds& thresholds,
     json["classes"].push_back(fault_type_name(static_cast<FaultType>(c)));
   }
   json["classes"].push_back("unknown");
-  json["run"] = to_json(class_scores(truth, predicted, confidence, kFaultTypeCount + 1));
+  json["run"] = to_json(class_scores(truth, predicted, {}, kFaultTypeCount + 1));
+  if (calibration != nullptr) {  // the probability is that of a fault, whichever it is
+    json["run"]["calibration_error"] =
+        rounded(class_scores(is_fault, said_fault, confidence, 2).calibration_error);
+  }
   json["request"] =
       to_json(class_scores(request_truth, request_predicted, {}, kFaultTypeCount + 1));
   json["request_first"] = {{"runs", culprits}, {"right", first_right}};

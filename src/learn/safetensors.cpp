@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -42,7 +43,7 @@ struct Piece {
   std::uint64_t begin = 0, end = 0;
 };
 
-// "" or what is wrong with one entry of the header.
+// "" or what is wrong with one entry of the header. Copies nothing.
 std::string read_entry(const Json& entry, std::string_view data, PlainTensor& tensor,
                        Piece& piece) {
   if (!entry.is_object() || entry.value("dtype", Json()) != "F32") return "it is not float32";
@@ -60,18 +61,22 @@ std::string read_entry(const Json& entry, std::string_view data, PlainTensor& te
     return "its data lie outside the file, or do not fit its shape";
   }
   for (const Json& size : shape) tensor.shape.push_back(size.get<std::int64_t>());
-  tensor.values.resize(static_cast<std::size_t>(count));
-  if (count > 0) {
-    std::memcpy(tensor.values.data(), data.data() + piece.begin, piece.end - piece.begin);
-  }
-  const bool finite = std::all_of(tensor.values.begin(), tensor.values.end(),
-                                  [](float x) { return std::isfinite(x); });
-  return finite ? "" : "it holds values that are not finite";
+  return "";
+}
+
+// Whether all values are finite.
+bool read_values(std::string_view data, const Piece& piece, PlainTensor& tensor) {
+  const std::size_t bytes = piece.end - piece.begin;
+  tensor.values.resize(bytes / sizeof(float));
+  if (bytes > 0) std::memcpy(tensor.values.data(), data.data() + piece.begin, bytes);
+  return std::all_of(tensor.values.begin(), tensor.values.end(),
+                     [](float x) { return std::isfinite(x); });
 }
 
 bool cover(std::vector<Piece> pieces, std::uint64_t size) {
-  std::sort(pieces.begin(), pieces.end(),
-            [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
+  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
   std::uint64_t next = 0;
   for (const Piece& piece : pieces) {
     if (piece.begin != next) return false;
@@ -99,8 +104,16 @@ Result<TensorMap> parse_safetensors(const std::string& path, std::string_view fi
     if (!wrong.empty()) return bad_weights(path, "tensor " + name + ": " + wrong);
     pieces.push_back(piece);
   }
-  if (!cover(std::move(pieces), data.size())) {
+  // Before anything is copied: many tensors that share their bytes would need far more memory.
+  if (!cover(pieces, data.size())) {
     return bad_weights(path, "its tensors do not cover its data: it is truncated or damaged");
+  }
+  auto piece = pieces.begin();
+  for (const auto& [name, entry] : header.items()) {
+    if (name == "__metadata__") continue;
+    if (!read_values(data, *piece++, tensors[name])) {
+      return bad_weights(path, "tensor " + name + ": it holds values that are not finite");
+    }
   }
   return tensors;
 }

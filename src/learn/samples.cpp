@@ -29,6 +29,17 @@ std::string text_at(const Json& object, const char* key) {
   return value.is_string() ? value.get<std::string>() : "";
 }
 
+// What of encode's options changes what tokens mean.
+std::string encoding_of(const Json& options) {
+  const auto is_on = [&options](const char* key) {
+    return options.is_object() && options.value(key, Json()) == true;
+  };
+  std::string text = is_on("protected") ? "protected" : "plain";
+  if (is_on("self_time")) text += ", self time";
+  if (is_on("whole_step")) text += ", whole steps";
+  return text;
+}
+
 bool is_row(const Chains& chains, std::uint32_t node) {
   return (chains.nodes.flags[node] & kNodeRow) != 0;
 }
@@ -147,12 +158,14 @@ Result<RunInput> open_run(const std::string& path, bool wants_labels) {
                name.filename().string(),
                text_at(artifact(folder, "chains"), "digest"),
                "",
+               "",
                std::move(chains),
                std::move(tokens),
                false,
                {}};
   const Json options = artifact(folder, "tokens").value("options", Json::object());
   run.vocabulary = text_at(options, "vocab_sha256");
+  run.encoding = encoding_of(options);
   if (wants_labels) {
     TELLER_TRY(run.labels, open_labels(folder));
     run.labelled = true;
@@ -178,18 +191,24 @@ bool names_node(const OperatorLabel& label, const Chains& chains, std::uint32_t 
 std::vector<const StepLabel*> labels_of_units(const RunInput& run) {
   std::vector<const StepLabel*> list(run.tokens.unit_count(), nullptr);
   if (!run.labelled) return list;
-  std::map<std::tuple<View, std::int64_t, std::int64_t>, const StepLabel*> known;
+  // (view, step number, process, rank), -1 for any. A label's process says more than its rank.
+  std::map<std::tuple<View, std::int64_t, std::int64_t, std::int64_t>, const StepLabel*> known;
   for (const StepLabel& label : run.labels.steps) {
-    const bool any_process = label.view == View::kHorizontal;
-    known[{label.view, label.number, any_process ? -1 : label.pid}] = &label;
+    const bool everywhere = label.view == View::kHorizontal;
+    const std::int64_t pid = everywhere ? -1 : label.pid;
+    const std::int64_t rank = everywhere || pid >= 0 ? -1 : label.rank;
+    known[{label.view, label.number, pid, rank}] = &label;
   }
   for (std::uint32_t unit = 0; unit < list.size(); ++unit) {
     const auto view = static_cast<View>(run.tokens.units.view[unit]);
     const std::uint32_t step = run.tokens.units.step[unit];
     const std::int64_t number = run.chains.steps.number[step];
-    const std::int64_t pid = view == View::kHorizontal ? -1 : pid_of_step(run.chains, step);
-    auto found = known.find({view, number, pid});
-    if (found == known.end()) found = known.find({view, number, -1});
+    const bool across = view == View::kHorizontal;
+    const std::int64_t pid = across ? -1 : pid_of_step(run.chains, step);
+    const std::int64_t rank = across ? -1 : run.chains.rank(run.chains.steps.root[step]);
+    auto found = known.find({view, number, pid, -1});
+    if (found == known.end()) found = known.find({view, number, -1, rank});
+    if (found == known.end()) found = known.find({view, number, -1, -1});
     if (found != known.end()) list[unit] = found->second;
   }
   return list;

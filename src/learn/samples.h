@@ -53,6 +53,7 @@ struct RunInput {
   std::string name;
   std::string digest;      // of its chains: two copies of a run have the same
   std::string vocabulary;  // SHA-256 of the vocabulary that its tokens were made with
+  std::string encoding;    // how they were made, as "protected, self time"
   Chains chains;
   Tokens tokens;
   bool labelled = false;

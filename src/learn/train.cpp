@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -71,6 +72,15 @@ Result<std::int64_t> vocabulary_size(const std::string& path) {
   return static_cast<std::int64_t>(size);
 }
 
+// What the bundle needs besides weights, before any time is spent on them.
+Status check_files(const TrainOptions& o) {
+  TELLER_CHECK_OK(check_place(o.output));
+  std::error_code error;
+  if (o.baseline.empty() || std::filesystem::is_regular_file(o.baseline, error)) return {};
+  return Error{ErrorCode::kNotFound, "reading baseline " + o.baseline + ": there is no such file",
+               "make one with teller slice HEALTHY --save-baseline FILE"};
+}
+
 Status check_options(const TrainOptions& o) {
   const auto bad = [](const char* what) {
     return Error{ErrorCode::kUsage, std::string("train: ") + what, "see teller train --help"};
@@ -113,9 +123,20 @@ Status check_run(const RunInput& run, const std::string& sha256) {
 Result<Corpus> open_corpus(const TrainOptions& o) {
   Corpus corpus;
   TELLER_TRY(corpus.vocabulary_sha256, sha256_file(o.vocabulary));
+  std::set<std::string> digests;
   for (const std::string& path : o.runs) {
     TELLER_TRY(RunInput run, open_run(path, true));
+    if (!run.digest.empty() && !digests.insert(run.digest).second) {
+      return Error{ErrorCode::kUsage, "training on run " + path + ": it was given twice, or a copy",
+                   "give each run once: a copy may be validated on what was trained on"};
+    }
     TELLER_CHECK_OK(check_run(run, corpus.vocabulary_sha256));
+    if (!corpus.runs.empty() && run.encoding != corpus.runs.front().encoding) {
+      return Error{ErrorCode::kStale,
+                   "training on run " + path + ": its tokens are encoded as " + run.encoding +
+                       ", those of the runs before as " + corpus.runs.front().encoding,
+                   "encode all runs with the same options"};
+    }
     corpus.runs.push_back(std::move(run));
   }
   corpus.is_validation = choose_validation(corpus.runs, o.validation_share, o.seed);
@@ -282,6 +303,7 @@ class Trainer {
     bundle.shape = network_.shape();
     bundle.vocabulary_sha256 = corpus_.vocabulary_sha256;
     bundle.words = corpus_.words;
+    bundle.encoding = corpus_.runs.front().encoding;
     bundle.thresholds = thresholds;
     bundle.calibration = fit_calibration(runs, thresholds);
     for (const RunInput& run : corpus_.runs) bundle.seen.push_back(run.digest);
@@ -346,6 +368,7 @@ Status check_corpus(const Corpus& corpus) {
 
 Result<JsonResult> train_model(const TrainOptions& options) {
   TELLER_CHECK_OK(check_options(options));
+  TELLER_CHECK_OK(check_files(options));
   TELLER_TRY(const std::int64_t vocabulary, vocabulary_size(options.vocabulary));
   Network::set_threads(options.threads);
   TELLER_TRY(Corpus corpus, open_corpus(options));

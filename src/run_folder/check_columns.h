@@ -17,6 +17,15 @@ bool all_below(std::span<const T> column, std::uint64_t limit) {
   return true;
 }
 
+// Every value is above `limit`.
+template <typename T>
+bool all_above(std::span<const T> column, std::uint64_t limit) {
+  for (const T value : column) {
+    if (static_cast<std::uint64_t>(value) <= limit) return false;
+  }
+  return true;
+}
+
 // The pieces [first, first + count) stand one behind the other and cover [0, size).
 bool covers(std::span<const std::uint32_t> first, std::span<const std::uint32_t> count,
             std::uint64_t size);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -15,7 +16,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kLabelFileLimit = std::uint64_t{256} << 20;
 constexpr const char* kFormat = "teller.labels";
+constexpr const char* kFile = "labels.jsonl";
 constexpr int kVersion = 1;
+constexpr std::int64_t kMostRanks = 1'000'000;
 constexpr std::array<std::string_view, kFaultTypeCount> kFaultNames = {
     "none", "memory", "cuda_kernel", "runtime_driver", "communication", "scheduling"};
 constexpr std::array<std::string_view, 4> kStateNames = {"normal", "cause", "weak", "affected"};
@@ -85,7 +88,7 @@ class Fields {
   }
   std::int32_t rank(const char* key) {
     const std::int64_t value = number(key, -1);
-    if (value < -1 || value > 1'000'000) return fail(key, "a rank"), -1;
+    if (value < -1 || value > kMostRanks) return fail(key, "a rank"), -1;
     return static_cast<std::int32_t>(value);
   }
   double real(const char* key) {
@@ -137,6 +140,10 @@ std::string read_run(const Json& line, RunLabel& run) {
   if (fields.number("version", 0) != kVersion) return "its version is not 1";
   run.is_fault = fields.flag("is_fault");
   run.fault_type = fields.fault_type("fault_type");
+  if (run.is_fault != (run.fault_type != FaultType::kNone)) {
+    fields.fail("fault_type", run.is_fault ? "a kind of fault, as is_fault is true"
+                                           : "none, as is_fault is false");
+  }
   const Json provenance = fields.object("provenance");
   Fields from(provenance);
   run.workload = from.text("workload");
@@ -193,7 +200,9 @@ std::string read_lists(Fields& fields, StepLabel& step) {
     step.operators.push_back(std::move(op));
   }
   for (const Json& json : fields.array("ranks")) {
-    if (!json.is_number_integer()) return "\"ranks\" must hold numbers";
+    if (!json.is_number_integer() || json < 0 || json > kMostRanks) {
+      return "\"ranks\" must hold ranks";
+    }
     step.ranks.push_back(json.get<std::int32_t>());
   }
   for (const Json& json : fields.array("victims")) {
@@ -229,6 +238,7 @@ std::string read_line(std::string_view text, Labels& labels, bool& has_run) {
   if (!line.is_object()) return "it is no JSON object";
   const Json word = line.value("label", Json());
   if (word == "run") {
+    if (has_run) return "it is a second line of the run";
     has_run = true;
     return read_run(line, labels.run);
   }
@@ -285,6 +295,11 @@ Result<Labels> read_labels(const std::string& path) {
 }
 
 Result<Labels> open_labels(const RunFolder& run) {
+  const std::string own = run.file(kFile);  // that people write does not stand in the manifest
+  std::error_code error;
+  if (run.artifact_files("labels").empty() && std::filesystem::is_regular_file(own, error)) {
+    return read_labels(own);
+  }
   TELLER_TRY(const std::vector<std::string> files, run.require_artifact("labels"));
   if (files.empty()) return bad_labels(run.path(), "the run's labels are empty");
   return read_labels(run.file(files.front()));

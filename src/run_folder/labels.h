@@ -82,7 +82,7 @@ struct Labels {
 Status write_labels(const std::string& path, const Labels& labels);
 // Refuses, with one line that names file and line number, what is no label file.
 Result<Labels> read_labels(const std::string& path);
-// The artefact "labels" of a run folder.
+// The artefact "labels" of a run folder; without one, RUN/labels.jsonl, which people may write.
 Result<Labels> open_labels(const RunFolder& run);
 
 }  // namespace teller

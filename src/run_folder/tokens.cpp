@@ -27,16 +27,16 @@ Result<Tokens> Tokens::open(const std::string& path, const Chains& chains) {
 }
 
 Status Tokens::check(const Chains& chains) const {
-  const bool good = all_below(units.view, 2) && all_below(units.step, chains.step_count()) &&
-                    covers(units.first_token, units.token_count, tokens.id.size()) &&
-                    covers(units.first_edge, units.edge_count, edges.from.size()) &&
-                    covers(tokens.first_node, tokens.node_count, token_nodes.node.size()) &&
-                    all_below(token_nodes.node, chains.node_count()) &&
-                    edges_inside(units.first_token, units.token_count, units.first_edge,
-                                 units.edge_count, edges.from, edges.to) &&
-                    parents_inside(units.first_token, units.token_count, tokens.parent) &&
-                    edge_kinds_known(edges.kind) && all_finite(units.pace) &&
-                    features_sane(tokens.features);
+  const bool good =
+      all_below(units.view, 2) && all_below(units.step, chains.step_count()) &&
+      covers(units.first_token, units.token_count, tokens.id.size()) &&
+      covers(units.first_edge, units.edge_count, edges.from.size()) &&
+      covers(tokens.first_node, tokens.node_count, token_nodes.node.size()) &&
+      all_above(tokens.node_count, 0) && all_below(token_nodes.node, chains.node_count()) &&
+      edges_inside(units.first_token, units.token_count, units.first_edge, units.edge_count,
+                   edges.from, edges.to) &&
+      parents_inside(units.first_token, units.token_count, tokens.parent) &&
+      edge_kinds_known(edges.kind) && all_finite(units.pace) && features_sane(tokens.features);
   if (good) return {};
   return Error{ErrorCode::kCorrupt,
                "reading " + file_.path() + ": an index or a value in it is out of range", kRemedy};

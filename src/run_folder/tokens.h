@@ -110,7 +110,8 @@ struct TokensBuilder : TokenTables<OwnedColumn> {
 class Tokens : public TokenTables<MappedColumn> {
  public:
   // Maps and checks `path` against the run's chains: indices in range, units in order and in one
-  // piece, parents before their children, features finite and within kFeatureLimit.
+  // piece, a node in every token, parents before their children, features finite and within
+  // kFeatureLimit.
   static Result<Tokens> open(const std::string& path, const Chains& chains);
 
   std::size_t unit_count() const { return units.view.size(); }

@@ -29,31 +29,6 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-Status check(const DataSetOptions& options) {
-  if (options.runs < 1 || options.runs > kMaxRuns) {
-    return usage("--runs " + std::to_string(options.runs) + " is out of range",
-                 "it must be 1 to " + std::to_string(kMaxRuns));
-  }
-  if (!(options.faulty_share >= 0 && options.faulty_share <= 1)) {
-    return usage("--faulty-share must be 0 to 1", "0.6 makes six of ten runs faulty");
-  }
-  for (const std::vector<std::string>* names : {&options.only, &options.without}) {
-    for (const std::string& name : *names) {
-      if (find_mechanism(name) == nullptr) {
-        return usage("no mechanism is called " + name, "see teller simulate --list");
-      }
-    }
-  }
-  for (const std::string& stack : options.stacks) {
-    if (stack == "demo" || stack == "vllm-v1" || stack == "fsdp") continue;
-    return usage("no stack is called " + stack, "stacks: demo, vllm-v1, fsdp");
-  }
-  if (options.stacks.empty()) {
-    return usage("--stacks names none", "stacks: demo, vllm-v1, fsdp");
-  }
-  return {};
-}
-
 // Mechanisms of a stack, by category, that may be used.
 std::vector<std::vector<const MechanismInfo*>> choices(const DataSetOptions& options,
                                                        const std::string& stack) {
@@ -70,6 +45,36 @@ std::vector<std::vector<const MechanismInfo*>> choices(const DataSetOptions& opt
     if (!of_type.empty()) out.push_back(std::move(of_type));
   }
   return out;
+}
+
+Status check(const DataSetOptions& options) {
+  if (options.runs < 1 || options.runs > kMaxRuns) {
+    return usage("--runs " + std::to_string(options.runs) + " is out of range",
+                 "it must be 1 to " + std::to_string(kMaxRuns));
+  }
+  if (!(options.faulty_share >= 0 && options.faulty_share <= 1)) {
+    return usage("--faulty-share must be 0 to 1", "0.6 makes six of ten runs faulty");
+  }
+  for (const std::vector<std::string>* names : {&options.only, &options.without}) {
+    for (const std::string& name : *names) {
+      if (find_mechanism(name) == nullptr) {
+        return usage("no mechanism is called " + name, "see teller simulate --list");
+      }
+    }
+  }
+  for (const std::string& stack : options.stacks) {
+    if (stack != "demo" && stack != "vllm-v1" && stack != "fsdp") {
+      return usage("no stack is called " + stack, "stacks: demo, vllm-v1, fsdp");
+    }
+    if (options.faulty_share > 0 && choices(options, stack).empty()) {
+      return usage("of the mechanisms to draw from, none exists in stack " + stack,
+                   "see teller simulate --list; --faulty-share 0 makes healthy runs");
+    }
+  }
+  if (options.stacks.empty()) {
+    return usage("--stacks names none", "stacks: demo, vllm-v1, fsdp");
+  }
+  return {};
 }
 
 // Half of the runs have the demo's own load and limits.

@@ -29,8 +29,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = run_teller("train", "nowhere", "--vocab", "none", "-o", folder / "m")
     if done.returncode == 5 and "loading the model library" in done.stderr:
         pytest.skip("teller was built without LibTorch")
-    must("simulate", "--data-set", folder / "healthy", "--runs", 2, "--seed", 50, "--faulty-share", 0, "--requests", 8)
-    must("simulate", "--data-set", folder / "runs", "--runs", 12, "--seed", 1, "--requests", 8,
+    must("simulate", "--data-set", folder / "healthy", "--runs", 2, "--seed", 50, "--faulty-share", 0)
+    must("simulate", "--data-set", folder / "runs", "--runs", 12, "--seed", 1,
          "--only", "kv_pinned,credit_starvation,slow_attention")
     for run in sorted((folder / "healthy").glob("run-*")):
         must("reconstruct", run)
@@ -175,6 +175,18 @@ def test_what_is_no_model_is_refused(data: Path, tmp_path: Path) -> None:
     expect_one_line(run_teller("diagnose", run, "--model", tmp_path / "file"), 3)
 
 
+def test_a_baseline_that_is_not_there_ends_before_the_training(data: Path, tmp_path: Path) -> None:
+    args = ["train", *(data / "runs").glob("run-*"), "--vocab", data / "tpe.json", "-o", tmp_path / "m"]
+    expect_one_line(run_teller(*args, "--baseline", tmp_path / "none.json"), 3, says="none.json")
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_threads_that_make_no_sense(data: Path, model: Path, threads: int) -> None:
+    run = held_out(data)[0]
+    expect_one_line(run_teller("diagnose", run, "--model", model, "--threads", threads), 2, says="--threads")
+    expect_one_line(run_teller("eval", run, "--model", model, "--threads", threads), 2, says="--threads")
+
+
 def test_a_model_never_replaces_anything_else(data: Path, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/precious").write_text("x")
@@ -190,6 +202,11 @@ BAD_LABELS = {
     "other format": '{"label":"run","format":"x","version":1}\n',
     "other version": '{"label":"run","format":"teller.labels","version":9}\n',
     "bad type": '{"label":"run","format":"teller.labels","version":1,"fault_type":"gremlins"}\n',
+    "fault of no type": '{"label":"run","format":"teller.labels","version":1,"is_fault":true}\n',
+    "type of no fault": '{"label":"run","format":"teller.labels","version":1,"fault_type":"memory"}\n',
+    "two runs": '{"label":"run","format":"teller.labels","version":1}\n' * 2,
+    "rank out of range": '{"label":"run","format":"teller.labels","version":1}\n'
+                         '{"label":"step","view":"vertical","number":1,"state":"normal","ranks":[4294967296]}\n',
     "bad state": '{"label":"run","format":"teller.labels","version":1}\n'
                  '{"label":"step","view":"vertical","number":1,"state":"odd"}\n',
     "bad view": '{"label":"run","format":"teller.labels","version":1}\n{"label":"step","view":"up","number":1}\n',
@@ -207,6 +224,17 @@ def test_bad_labels_are_refused(data: Path, model: Path, tmp_path: Path, why: st
     expect_one_line(run_teller("eval", run, "--model", model), 4, says="labels")
 
 
+def test_labels_that_people_write_need_no_manifest(data: Path, model: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(held_out(data)[0], run)
+    manifest = json.loads((run / "manifest.json").read_text())
+    del manifest["artifacts"]["labels"]
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    assert json.loads(must("eval", run, "--model", model, "--json"))["runs"] == 1
+    (run / "labels.jsonl").unlink()
+    expect_one_line(run_teller("eval", run, "--model", model), 3, says="labels")
+
+
 def test_runs_of_another_vocabulary_are_refused(data: Path, model: Path, tmp_path: Path) -> None:
     runs = held_out(data)
     must("tpe-train", *runs, "-o", tmp_path / "tpe.json", "--vocab-size", 40)
@@ -215,6 +243,16 @@ def test_runs_of_another_vocabulary_are_refused(data: Path, model: Path, tmp_pat
     must("encode", run, "--vocab", tmp_path / "tpe.json")
     expect_one_line(run_teller("eval", run, "--model", model), 7, says="another vocabulary")
     expect_one_line(run_teller("train", run, "--vocab", data / "tpe.json", "-o", tmp_path / "m"), 7)
+
+
+def test_runs_encoded_otherwise_are_refused(data: Path, model: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(held_out(data)[0], run)
+    must("encode", run, "--vocab", data / "tpe.json", "--plain")
+    expect_one_line(run_teller("eval", run, "--model", model), 7, says="encoded as plain")
+    expect_one_line(run_teller("train", data / "runs/run-0000", run, "--vocab", data / "tpe.json", "-o", tmp_path / "m"),
+                    7, says="runs before as protected")
+    must("diagnose", run, "--model", model)
 
 
 @pytest.mark.parametrize("wrong", [{"epochs": 0}, {"width": 15}, {"width": 10**9}])
@@ -226,6 +264,12 @@ def test_sizes_that_make_no_sense(data: Path, tmp_path: Path, wrong: dict[str, i
                                      ["--batch", 0], ["--units-per-run", -1]])
 def test_options_that_make_no_sense(data: Path, tmp_path: Path, options: list[object]) -> None:
     expect_one_line(run_teller(*train_args(data, tmp_path / "m", *options)), 2)
+
+
+def test_a_run_given_twice_is_refused(data: Path, tmp_path: Path) -> None:
+    run, copy = data / "runs/run-0000", tmp_path / "copy"
+    shutil.copytree(run, copy)
+    expect_one_line(run_teller("train", run, copy, "--vocab", data / "tpe.json", "-o", tmp_path / "m"), 2, says="twice")
 
 
 def test_too_few_runs_are_refused(data: Path, tmp_path: Path) -> None:

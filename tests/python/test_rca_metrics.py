@@ -76,15 +76,17 @@ def test_bootstrap() -> None:
 
 def test_run_rules() -> None:
     """A type needs so many units; the verdict is the type that has the most for its need, if it has half of all."""
-    types = np.array([[0.9, 0.1, 0, 0, 0], [0.8, 0.2, 0, 0, 0], [0.1, 0.9, 0, 0, 0], [0, 0, 1, 0, 0]])
-    flagged = np.array([True, True, True, False])
-    assert metrics.CLASSES[methods.class_by_types(flagged, types, [(1, 0)] * 5)] == "memory"  # 2 of 3
-    assert metrics.CLASSES[methods.class_by_types(flagged, types, [(2, 0), (1, 0), *[(1, 0)] * 3])] == "memory"  # 1 of 2
-    assert methods.class_by_types(flagged, types, [(3, 0)] * 5) == 0
-    assert methods.class_by_types(flagged, types, [(1, 0.7)] * 5) == 0  # 3 of 4 units needed
-    assert methods.class_by_types(np.zeros(4, bool), types, [(1, 0)] * 5) == 0
-    torn = np.eye(5)[:3]
-    assert metrics.CLASSES[methods.class_by_types(np.ones(3, bool), torn, [(1, 0)] * 5)] == "unknown"  # 1 of 3
+    likeliest = np.array([0, 0, 1, 2])
+    margin = np.array([0.0, 2.0, 1.0, -1.0])
+    flagged = margin >= 0
+    rule = methods.class_by_types
+    assert metrics.CLASSES[rule(margin, likeliest, [(1, 0, 0)] * 5)] == "memory"  # 2 of 3
+    assert metrics.CLASSES[rule(margin, likeliest, [(2, 0, 0), *[(1, 0, 0)] * 4])] == "memory"  # 1 of 2
+    assert rule(margin, likeliest, [(3, 0, 0)] * 5) == 0
+    assert rule(margin, likeliest, [(1, 0.7, 0)] * 5) == 0  # 3 of 4 units needed
+    assert metrics.CLASSES[rule(margin, likeliest, [(1, 0, 3), *[(1, 0, 0)] * 4])] == "cuda_kernel"  # no memory unit so sure
+    assert rule(np.full(4, -1.0), likeliest, [(1, 0, 0)] * 5) == 0
+    assert metrics.CLASSES[rule(np.ones(3), np.arange(3), [(1, 0, 0)] * 5)] == "unknown"  # 1 of 3
     assert methods.class_by_count(flagged, 3) == metrics.UNKNOWN and methods.class_by_count(flagged, 4) == 0
     assert methods.middle_of_best([1, 4, 4, 4, 2, 4]) == 3
 

@@ -160,6 +160,8 @@ def test_interrupted_data_set_leaves_whole_runs(tmp_path: Path) -> None:
     ("-o", "x", "--fault", "kv_leak", "--from-step", "5", "--to-step", "2"),
     ("--data-set", "x", "--runs", "0"), ("--data-set", "x", "--runs", "2", "--stacks", "nope"),
     ("--data-set", "x", "--runs", "2", "--only", "nope"), ("--data-set", "x", "--runs", "2", "--faulty-share", "7"),
+    ("--data-set", "x", "--runs", "2", "--fault", "kv_leak"), ("--data-set", "x", "--runs", "2", "--requests", "8"),
+    ("--data-set", "x", "--runs", "2", "--stacks", "demo,fsdp", "--only", "kv_leak"),
 ])
 def test_wrong_options_get_one_line(args: tuple, tmp_path: Path) -> None:
     done = run_teller("simulate", *args, cwd=tmp_path)

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "learn/batch.h"
 #include "samples_maker.h"
 
 namespace teller::learn_detail {
@@ -42,6 +45,40 @@ void train(Network& network, const std::vector<Sample>& samples, int rounds) {
   options.learning_rate = 5e-3;
   network.begin_training(options);
   for (int i = 0; i < rounds; ++i) network.train(pointers(samples), static_cast<std::uint64_t>(i));
+}
+
+// Three tokens: a parent edge between 0 and 1, a temporal one between 1 and 2.
+Sample chain_of_three() {
+  Sample sample;
+  sample.ids = {2, 2, 2};
+  sample.depths = {0, 1, 1};
+  sample.log_durations = {0, 0, 0};
+  sample.features.resize(3);
+  sample.edges = {{0, 1, EdgeKind::kParent}, {1, 2, EdgeKind::kTemporal}};
+  return sample;
+}
+
+void expect_matrix(const torch::Tensor& matrix, const std::vector<std::vector<double>>& wanted) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    for (std::size_t j = 0; j < wanted.size(); ++j) {
+      const auto row = static_cast<std::int64_t>(i), column = static_cast<std::int64_t>(j);
+      EXPECT_NEAR(matrix[row][column].item<float>(), wanted[i][j], 1e-6) << i << ' ' << j;
+    }
+  }
+}
+
+TEST(Batch, AdjacencyIsNormalisedByTheDegreesWithTheLoops) {
+  const Sample sample = chain_of_three();
+  const Sample* const one = &sample;
+  const Batch ours = make_batch({&one, 1}, small_shape(), {});
+  expect_matrix(ours.adjacency[0][0], {{0.5, 0.5, 0}, {0.5, 0.5, 0}, {0, 0, 1}});
+  expect_matrix(ours.adjacency[0][1], {{1, 0, 0}, {0, 0.5, 0.5}, {0, 0.5, 0.5}});
+  expect_matrix(ours.adjacency[0][2], {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}});
+  const Batch paper = make_batch({&one, 1}, small_shape(true), {});
+  ASSERT_EQ(paper.adjacency.size(1), 1);
+  const double between = 1 / std::sqrt(6.0);
+  expect_matrix(paper.adjacency[0][0],
+                {{0.5, between, 0}, {between, 1.0 / 3, between}, {0, between, 0.5}});
 }
 
 class BothNetworks : public ::testing::TestWithParam<bool> {};
