@@ -111,6 +111,34 @@ def test_truncated_chains(command: str, cut: int, run: Path) -> None:
     assert state_of(run) == before
 
 
+def test_verify_does_not_read_what_has_grown(run: Path) -> None:
+    os.truncate(run / "slices.tcol", 1 << 40)  # sparse; hashing it would take an hour
+    done = run_teller("verify", run, timeout=60)
+    assert done.returncode == 4 and "size differs" in done.stdout
+
+
+def test_a_slices_file_is_printed_like_the_artefact(run: Path) -> None:
+    of_run, of_file = run_teller("dump", run, "slices"), run_teller("dump", run / "slices.tcol")
+    assert of_run.returncode == of_file.returncode == 0, of_file.stderr
+    assert of_run.stdout == of_file.stdout != ""
+
+
+def test_names_too_long_for_a_baseline_file_are_left_out(tmp_path: Path) -> None:
+    events = []
+    for step in range(30):
+        for name, begin, length in ((f"ProfilerStep#{step}", 0, 900), ("x" * 70000, 10, 50), ("aten::mm", 100, 50)):
+            events.append({"ph": "X", "cat": "user_annotation" if begin == 0 else "cpu_op", "name": name, "pid": 1,
+                           "tid": 1, "ts": step * 1000 + begin, "dur": length + step % 5})
+    (tmp_path / "trace.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    run, baseline = tmp_path / "run", tmp_path / "baseline.json"
+    for args in (("import", tmp_path / "trace.json", "-o", run), ("reconstruct", run),
+                 ("slice", run, "--save-baseline", baseline), ("slice", run, "--baseline", baseline)):
+        done = run_teller(*args)
+        assert done.returncode == 0, done.stderr
+    families = {key["family"] for entry in json.loads(baseline.read_text())["entries"] for key in entry["keys"]}
+    assert any("mm" in family for family in families) and max(map(len, families)) < 70000
+
+
 @pytest.mark.parametrize("command", ["slice", "report"])
 def test_not_reconstructed(command: str, run: Path) -> None:
     manifest = json.loads((run / "manifest.json").read_text())
