@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import as_nobody, expect_one_line, needs_root, run_teller
+from conftest import as_nobody, expect_one_line, needs_root, run_teller, teller_binary
 
 RUN_COMMANDS = ("reconstruct", "slice", "report", "stats", "dump", "verify")
 COMMANDS = ("trace", "import", "tpe-train", "encode", *RUN_COMMANDS)
@@ -249,3 +249,14 @@ def test_output_nobody_reads_is_no_crash(command: str, good_run: Path, tmp_path:
     shell = f"{teller_binary()} {command} {run} | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", shell], text=True, capture_output=True, timeout=120)
     assert done.returncode in (0, 6, 141) and "terminate" not in done.stderr, (done.returncode, done.stderr)
+
+
+def test_commands_at_the_same_time_do_not_disturb_each_other(run: Path) -> None:
+    command = [teller_binary(), "slice", str(run)]
+    for _ in range(5):
+        running = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(6)]
+        for process in running:
+            _, errors = process.communicate(timeout=60)
+            assert process.returncode == 0, errors
+    assert run_teller("verify", run).returncode == 0
+    assert not list(run.rglob("*.part"))
