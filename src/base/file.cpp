@@ -89,6 +89,10 @@ Result<int> create_fresh(const std::string& path) {
   return fd;
 }
 
+std::string part_of(const std::string& path) {
+  return path + "." + std::to_string(getpid()) + ".part";
+}
+
 Result<std::string> read_file(const std::string& path, std::string_view what,
                               std::uint64_t limit_bytes) {
   TELLER_TRY(MappedFile map, MappedFile::open(path, what));
@@ -103,7 +107,7 @@ Result<std::string> read_file(const std::string& path, std::string_view what,
 }
 
 Status write_file_atomic(const std::string& path, std::string_view content) {
-  const std::string part = path + ".part";
+  const std::string part = part_of(path);
   if (Status status = write_part(part, content); !status) {
     unlink(part.c_str());
     return status;

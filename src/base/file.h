@@ -17,8 +17,12 @@ Result<std::string> read_file(const std::string& path, std::string_view what,
 // Creates PATH anew for writing and returns its descriptor. What stood there under that name (a
 // left-over, a link, a FIFO) is removed first and never followed.
 Result<int> create_fresh(const std::string& path);
-// Publishes `content` as `path`: writes path.part, fsyncs, renames. Readers see the old file or the
-// new one.
+
+// The name under which this process writes a file before it takes the place of `path`: another
+// process that writes the same file has another.
+std::string part_of(const std::string& path);
+// Publishes `content` as `path`: writes part_of(path), fsyncs, renames. Readers see the old file or
+// the new one.
 Status write_file_atomic(const std::string& path, std::string_view content);
 // SHA-256 of a file, as 64 hexadecimal digits.
 Result<std::string> sha256_file(const std::string& path);

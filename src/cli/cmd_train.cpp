@@ -7,6 +7,7 @@
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/learn_library.h"
+#include "slice/slice.h"
 
 namespace teller::cli {
 
@@ -67,6 +68,9 @@ void add_training(CLI::App& command, TrainOptions& o) {
 
 Result<int> run_train(Options& options) {
   TELLER_TRY(Learn * learn, load_learn());
+  if (!options.train.baseline.empty()) {
+    TELLER_CHECK_OK(check_baseline_file(options.train.baseline));
+  }
   struct sigaction action = {};
   action.sa_handler = ask_to_stop;
   action.sa_flags = SA_RESETHAND;  // a second Ctrl-C ends at once

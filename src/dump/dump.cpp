@@ -134,10 +134,9 @@ Status dump(const std::string& path, const DumpOptions& options, std::ostream& o
   if (file.extension() == ".tev") {
     return dump_event_file(path, file.filename().string(), options, out);
   }
-  if (file.filename() == "tokens.tcol") {
-    const std::string chains = (file.parent_path() / "chains.tcol").string();
-    return dump_tokens(path, chains, "", options, out);
-  }
+  const std::string chains = (file.parent_path() / "chains.tcol").string();
+  if (file.filename() == "tokens.tcol") return dump_tokens(path, chains, "", options, out);
+  if (file.filename() == "slices.tcol") return dump_slices(path, chains, options, out);
   if (file.extension() == ".tcol") return dump_chains(path, "", options, out);
   return Error{ErrorCode::kUsage, "dump " + path + ": it is neither a run folder nor a file of one",
                "give a run folder, or a .tev or .tcol file in it"};

@@ -107,16 +107,29 @@ void dump_unit(const Chains& chains, const Slices& slices, std::size_t unit, boo
   }
 }
 
-}  // namespace
-
-Status dump_slices(const RunFolder& run, const DumpOptions& options, std::ostream& out) {
-  TELLER_TRY(const Chains chains, open_chains(run));
-  TELLER_TRY(const Slices slices, open_slices(run, chains));
+void dump_units(const Chains& chains, const Slices& slices, const DumpOptions& options,
+                std::ostream& out) {
   std::size_t units = slices.unit_count();
   if (options.limit != 0) units = std::min<std::size_t>(units, options.limit);
   for (std::size_t unit = 0; unit < units; ++unit) {
     dump_unit(chains, slices, unit, options.json, out);
   }
+}
+
+}  // namespace
+
+Status dump_slices(const RunFolder& run, const DumpOptions& options, std::ostream& out) {
+  TELLER_TRY(const Chains chains, open_chains(run));
+  TELLER_TRY(const Slices slices, open_slices(run, chains));
+  dump_units(chains, slices, options, out);
+  return {};
+}
+
+Status dump_slices(const std::string& path, const std::string& chains_path,
+                   const DumpOptions& options, std::ostream& out) {
+  TELLER_TRY(const Chains chains, Chains::open(chains_path));
+  TELLER_TRY(const Slices slices, Slices::open(path, chains));
+  dump_units(chains, slices, options, out);
   return {};
 }
 

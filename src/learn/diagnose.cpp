@@ -183,6 +183,7 @@ Result<JsonResult> diagnose_run(RunFolder& folder, const DiagnoseOptions& option
   if (!(options.prior > 0 && options.prior < 1)) {
     return Error{ErrorCode::kUsage, "diagnose: --prior must lie between 0 and 1", ""};
   }
+  TELLER_CHECK_OK(Network::check_threads("diagnose", options.threads));
   Network::set_threads(options.threads);
   TELLER_TRY(const LoadedBundle loaded, load_bundle(options.bundle));
   TELLER_TRY(const RunInput run, open_run(folder.path(), false));

@@ -84,6 +84,7 @@ Result<JsonResult> evaluate_runs(const EvalOptions& options) {
   if (options.runs.empty()) {
     return Error{ErrorCode::kUsage, "eval: no runs were given", "see teller eval --help"};
   }
+  TELLER_CHECK_OK(Network::check_threads("eval", options.threads));
   Network::set_threads(options.threads);
   TELLER_TRY(const LoadedBundle loaded, load_bundle(options.bundle));
   std::vector<RunInput> inputs;

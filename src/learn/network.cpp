@@ -15,9 +15,10 @@ using torch::Tensor;
 
 namespace {
 
-constexpr double kFocus = 1.0;                // gamma of the focal loss
-constexpr double kPointerWeight = 4.0;        // an operator at fault weighs as many others
-constexpr double kLargestGradient = 1.0;      // norm
+constexpr double kFocus = 1.0;            // gamma of the focal loss
+constexpr double kPointerWeight = 4.0;    // an operator at fault weighs as many others
+constexpr double kLargestGradient = 1.0;  // norm
+constexpr int kMostThreads = 1024;
 constexpr std::size_t kPredictTokens = 4096;  // padded tokens of one batch, about
 
 PlainTensor to_plain(const Tensor& tensor) {
@@ -190,6 +191,15 @@ Losses Network::train(std::span<const Sample* const> samples, std::uint64_t seed
 
 void Network::set_threads(int threads) {
   at::set_num_threads(threads);
+}
+
+Status Network::check_threads(const std::string& command, int threads) {
+  if (threads < 1 || threads > kMostThreads) {
+    return Error{ErrorCode::kUsage,
+                 command + ": --threads must be 1 to " + std::to_string(kMostThreads),
+                 "see teller " + command + " --help"};
+  }
+  return {};
 }
 
 }  // namespace teller::learn_detail

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "learn/model_shape.h"
@@ -58,6 +59,8 @@ class Network {
 
   // Threads that LibTorch works with, of the whole process.
   static void set_threads(int threads);
+  // An Error of `command` for numbers with which LibTorch itself fails or crashes.
+  static Status check_threads(const std::string& command, int threads);
 
  private:
   struct State;

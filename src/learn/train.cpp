@@ -89,7 +89,7 @@ Status check_options(const TrainOptions& o) {
   if (o.epochs < 1 || o.batch < 1 || o.units_per_run < 1) {
     return bad("--epochs, --batch and --units-per-run must be 1 or more");
   }
-  if (o.validation_share <= 0 || o.validation_share >= 1) {
+  if (!(o.validation_share > 0 && o.validation_share < 1)) {
     return bad("--validation-share must lie between 0 and 1");
   }
   if (!(o.learning_rate > 0 && o.learning_rate <= 1))
@@ -370,6 +370,7 @@ Result<JsonResult> train_model(const TrainOptions& options) {
   TELLER_CHECK_OK(check_options(options));
   TELLER_CHECK_OK(check_files(options));
   TELLER_TRY(const std::int64_t vocabulary, vocabulary_size(options.vocabulary));
+  TELLER_CHECK_OK(Network::check_threads("train", options.threads));
   Network::set_threads(options.threads);
   TELLER_TRY(Corpus corpus, open_corpus(options));
   TELLER_CHECK_OK(check_corpus(corpus));

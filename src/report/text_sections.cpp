@@ -161,7 +161,8 @@ std::string requests_text(const Json& document, const TextStyle& style) {
 
 std::string request_steps_text(const Json& document, const TextStyle& style) {
   const Json& steps = document["request_steps"];
-  if (!steps.is_array()) return "";
+  // A request without a row is in no step; the chain's section says so.
+  if (!steps.is_array() || !document["chain"].is_object()) return "";
   Table table({"step", "phase", "tokens", "computed", "since served", "step took", "step's tokens",
                "kv free"});
   for (const Json& step : steps) {

@@ -36,7 +36,7 @@ std::string_view column_text(const char (&field)[24]) {
 Result<ColumnFileWriter> ColumnFileWriter::create(const std::string& path) {
   ColumnFileWriter writer;
   writer.path_ = path;
-  TELLER_TRY(writer.fd_, create_fresh(path + ".part"));
+  TELLER_TRY(writer.fd_, create_fresh(part_of(path)));
   const ColumnFileHeader header{};  // the real one is written last
   TELLER_CHECK_OK(writer.write_at_end(&header, sizeof header));
   return writer;
@@ -57,7 +57,7 @@ ColumnFileWriter& ColumnFileWriter::operator=(ColumnFileWriter&& other) noexcept
 ColumnFileWriter::~ColumnFileWriter() {
   if (fd_ < 0) return;
   close(fd_);
-  unlink((path_ + ".part").c_str());
+  unlink(part_of(path_).c_str());
 }
 
 Status ColumnFileWriter::add_bytes(std::string_view table, std::string_view name,
@@ -97,9 +97,9 @@ Status ColumnFileWriter::finish() {
   if (fsync(fd_) != 0 && errno != EINVAL) return errno_error("writing " + path_, errno);
   const int fd = std::exchange(fd_, -1);
   const bool closed = close(fd) == 0;
-  if (!closed || rename((path_ + ".part").c_str(), path_.c_str()) != 0) {
+  if (!closed || rename(part_of(path_).c_str(), path_.c_str()) != 0) {
     const int number = errno;
-    unlink((path_ + ".part").c_str());
+    unlink(part_of(path_).c_str());
     return errno_error("writing " + path_, number);
   }
   return {};

@@ -35,7 +35,7 @@ struct ColumnEntry {
 };
 static_assert(sizeof(ColumnEntry) == 80);
 
-// Writes columns one after the other to PATH.part and publishes PATH on finish().
+// Writes columns one after the other to part_of(PATH) and publishes PATH on finish().
 class ColumnFileWriter {
  public:
   static Result<ColumnFileWriter> create(const std::string& path);

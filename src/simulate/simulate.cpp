@@ -1,7 +1,9 @@
 #include "simulate/simulate.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "run_folder/run_folder.h"
 #include "simulate/judge.h"
@@ -84,8 +86,7 @@ Made run_engine(const Stack& stack, const Fault& fault, const EngineConfig& conf
   return made;
 }
 
-Status write_run(const SimulateOptions& options, Made& made) {
-  TELLER_TRY(RunFolder run, RunFolder::create(options.output, "simulate", options.overwrite));
+Status fill_run(const SimulateOptions& options, Made& made, RunFolder& run) {
   TELLER_CHECK_OK(made.recording.write(run, made.last.now_ns + 1'200'000'000));
   TELLER_CHECK_OK(write_labels(run.file("labels.jsonl"), made.labels));
   ArtifactInfo labels;
@@ -97,6 +98,17 @@ Status write_run(const SimulateOptions& options, Made& made) {
   TELLER_CHECK_OK(run.publish(labels));
   run.set_state("sealed");
   return run.save();
+}
+
+// Writes the whole run, or none.
+Status write_run(const SimulateOptions& options, Made& made) {
+  TELLER_TRY(RunFolder run, RunFolder::create(options.output, "simulate", options.overwrite));
+  Status status = fill_run(options, made, run);
+  if (!status) {
+    std::error_code ignored;
+    std::filesystem::remove_all(options.output, ignored);
+  }
+  return status;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "slice/baseline_json.h"
+#include "slice/slice.h"
 
 namespace teller::slice_detail {
 namespace {
@@ -60,6 +61,9 @@ BaselineEntry entry_of(const Baseline& baseline, const KeyTable& keys) {
       one.kinds = baseline.kinds.keys[id];
       one.parent = baseline.kinds.parents[id];
     }
+    // Names beyond what a file may hold are no operators'.
+    if (one.key.family.size() > kLongestText) continue;
+    if (one.parent.size() > kLongestText) one.parent.clear();
     const bool known = one.model.self.known() || !one.kinds.empty() || !one.first_medians.empty();
     if (known) sorted.emplace(one.key, std::move(one));
   }
@@ -108,13 +112,19 @@ Status save_entry(const std::string& path, const BaselineEntry& entry) {
     TELLER_CHECK_OK(read_entries(path));  // never adds to what is broken
     TELLER_TRY(document, read_document(path));
   }
+  const Json made = entry_json(entry);
+  if (const auto read = read_entry(made); !read) {  // never writes what cannot be read
+    return Error{ErrorCode::kUnsupported,
+                 "writing baseline file " + path + ": " + read.error().message,
+                 "learn from other runs, or give another --baseline-name"};
+  }
   bool replaced = false;
   for (Json& one : document["entries"]) {
     if (replaced || one.value("name", Json()) != entry.name) continue;
-    one = entry_json(entry);
+    one = made;
     replaced = true;
   }
-  if (!replaced) document["entries"].push_back(entry_json(entry));
+  if (!replaced) document["entries"].push_back(made);
   if (document["entries"].size() > kMostEntries) {
     return Error{ErrorCode::kUsage, "writing baseline file " + path + ": it has 1000 entries",
                  "write another file"};
@@ -159,3 +169,12 @@ Chosen choose_entry(const std::vector<BaselineEntry>& entries,
 }
 
 }  // namespace teller::slice_detail
+
+namespace teller {
+
+Status check_baseline_file(const std::string& path) {
+  TELLER_CHECK_OK(slice_detail::read_entries(path));
+  return {};
+}
+
+}  // namespace teller

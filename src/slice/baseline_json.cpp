@@ -10,7 +10,6 @@ namespace {
 // Far beyond what real deployments have.
 constexpr std::size_t kMostKeys = 200'000;
 constexpr std::size_t kMostValues = 100'000;
-constexpr std::size_t kLongestText = 65'536;
 constexpr double kLargest = 1e18;
 
 // --- writing ------------------------------------------------------------------------------------

@@ -6,6 +6,9 @@
 
 namespace teller::slice_detail {
 
+// Bytes of the longest text that a file may hold.
+inline constexpr std::size_t kLongestText = 65'536;
+
 Json entry_json(const BaselineEntry& entry);
 
 // An Error that says which value of the entry is wrong.

@@ -53,4 +53,7 @@ struct SliceResult {
 // Localises in `run` and publishes the artefacts "findings" and "slices".
 Result<SliceResult> slice(RunFolder& run, const SliceOptions& options);
 
+// An Error unless `path` is a baseline file that slice() can use.
+Status check_baseline_file(const std::string& path);
+
 }  // namespace teller

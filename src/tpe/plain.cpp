@@ -9,6 +9,7 @@
 #include "base/interner.h"
 #include "base/json.h"
 #include "base/mapped_file.h"
+#include "base/terminal.h"
 #include "base/utf8.h"
 #include "tpe/cells.h"
 #include "tpe/merger.h"
@@ -241,7 +242,7 @@ Status decode_lines(const std::string& file, const std::string& vocabulary_path,
     }
     TELLER_TRY(const std::vector<Id> symbols, decode(vocabulary, *ids));
     for (std::size_t i = 0; i < symbols.size(); ++i) {
-      out << (i > 0 ? " " : "") << symbol_of(vocabulary, symbols[i]);
+      out << (i > 0 ? " " : "") << printable(symbol_of(vocabulary, symbols[i]));
     }
     out << '\n';
     return {};

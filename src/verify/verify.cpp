@@ -45,25 +45,32 @@ std::string inner_problem(const RunFolder& run, const std::string& artifact,
   return "";
 }
 
-std::string file_problem(const RunFolder& run, const std::string& artifact,
-                         const std::string& relative, const std::string& sha256) {
-  const std::string path = run.file(relative);
-  const auto digest = sha256_file(path);
-  if (!digest) return digest.error().message;
-  if (!sha256.empty() && *digest != sha256) return "its checksum differs from the manifest's";
-  return inner_problem(run, artifact, path);
-}
-
-// The manifest's checksum of each file of an artefact, by path.
-std::string wanted_sha256(const RunFolder& run, const std::string& artifact,
-                          const std::string& relative) {
+// What the manifest says of a file of an artefact.
+Json wanted_file(const RunFolder& run, const std::string& artifact, const std::string& relative) {
   const Json artifacts = run.manifest().value("artifacts", Json::object());
   const Json entry = artifacts.value(artifact, Json::object());
   const Json files = entry.is_object() ? entry.value("files", Json::array()) : Json::array();
   for (const Json& file : files) {
-    if (text_of(file, "path") == relative) return text_of(file, "sha256");
+    if (text_of(file, "path") == relative) return file;
   }
-  return "";
+  return {};
+}
+
+std::string file_problem(const RunFolder& run, const std::string& artifact,
+                         const std::string& relative) {
+  const std::string path = run.file(relative);
+  const Json wanted = wanted_file(run, artifact, relative);
+  const Json bytes = wanted.is_object() ? wanted.value("bytes", Json()) : Json();
+  const auto size = file_size(path);
+  // Without reading it: what has grown may be huge.
+  if (size && bytes.is_number_unsigned() && bytes != *size) {
+    return "its size differs from the manifest's";
+  }
+  const auto digest = sha256_file(path);
+  if (!digest) return digest.error().message;
+  const std::string sha256 = text_of(wanted, "sha256");
+  if (!sha256.empty() && *digest != sha256) return "its checksum differs from the manifest's";
+  return inner_problem(run, artifact, path);
 }
 
 }  // namespace
@@ -83,7 +90,7 @@ Result<VerifyReport> verify(const std::string& path) {
     }
     for (const std::string& file : files) {
       ++report.files;
-      const std::string problem = file_problem(run, name, file, wanted_sha256(run, name, file));
+      const std::string problem = file_problem(run, name, file);
       if (!problem.empty()) report.problems.push_back({name, file, problem});
     }
   }

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import as_nobody, expect_one_line, needs_root, run_teller
+from conftest import as_nobody, expect_one_line, needs_root, run_teller, teller_binary
 
 RUN_COMMANDS = ("reconstruct", "slice", "report", "stats", "dump", "verify")
 COMMANDS = ("trace", "import", "tpe-train", "encode", *RUN_COMMANDS)
@@ -109,6 +109,34 @@ def test_truncated_chains(command: str, cut: int, run: Path) -> None:
     before = state_of(run)
     expect_one_line(run_teller(command, run), 4)
     assert state_of(run) == before
+
+
+def test_verify_does_not_read_what_has_grown(run: Path) -> None:
+    os.truncate(run / "slices.tcol", 1 << 40)  # sparse; hashing it would take an hour
+    done = run_teller("verify", run, timeout=60)
+    assert done.returncode == 4 and "size differs" in done.stdout
+
+
+def test_a_slices_file_is_printed_like_the_artefact(run: Path) -> None:
+    of_run, of_file = run_teller("dump", run, "slices"), run_teller("dump", run / "slices.tcol")
+    assert of_run.returncode == of_file.returncode == 0, of_file.stderr
+    assert of_run.stdout == of_file.stdout != ""
+
+
+def test_names_too_long_for_a_baseline_file_are_left_out(tmp_path: Path) -> None:
+    events = []
+    for step in range(30):
+        for name, begin, length in ((f"ProfilerStep#{step}", 0, 900), ("x" * 70000, 10, 50), ("aten::mm", 100, 50)):
+            events.append({"ph": "X", "cat": "user_annotation" if begin == 0 else "cpu_op", "name": name, "pid": 1,
+                           "tid": 1, "ts": step * 1000 + begin, "dur": length + step % 5})
+    (tmp_path / "trace.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    run, baseline = tmp_path / "run", tmp_path / "baseline.json"
+    for args in (("import", tmp_path / "trace.json", "-o", run), ("reconstruct", run),
+                 ("slice", run, "--save-baseline", baseline), ("slice", run, "--baseline", baseline)):
+        done = run_teller(*args)
+        assert done.returncode == 0, done.stderr
+    families = {key["family"] for entry in json.loads(baseline.read_text())["entries"] for key in entry["keys"]}
+    assert any("mm" in family for family in families) and max(map(len, families)) < 70000
 
 
 @pytest.mark.parametrize("command", ["slice", "report"])
@@ -221,3 +249,14 @@ def test_output_nobody_reads_is_no_crash(command: str, good_run: Path, tmp_path:
     shell = f"{teller_binary()} {command} {run} | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", shell], text=True, capture_output=True, timeout=120)
     assert done.returncode in (0, 6, 141) and "terminate" not in done.stderr, (done.returncode, done.stderr)
+
+
+def test_commands_at_the_same_time_do_not_disturb_each_other(run: Path) -> None:
+    command = [teller_binary(), "slice", str(run)]
+    for _ in range(5):
+        running = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(6)]
+        for process in running:
+            _, errors = process.communicate(timeout=60)
+            assert process.returncode == 0, errors
+    assert run_teller("verify", run).returncode == 0
+    assert not list(run.rglob("*.part"))

@@ -261,7 +261,8 @@ def test_sizes_that_make_no_sense(data: Path, tmp_path: Path, wrong: dict[str, i
 
 
 @pytest.mark.parametrize("options", [["--validation-share", 1], ["--learning-rate", 0], ["--blocks", 99],
-                                     ["--batch", 0], ["--units-per-run", -1]])
+                                     ["--batch", 0], ["--units-per-run", -1], ["--validation-share", "nan"],
+                                     ["--threads", 0], ["--threads", 100000]])
 def test_options_that_make_no_sense(data: Path, tmp_path: Path, options: list[object]) -> None:
     expect_one_line(run_teller(*train_args(data, tmp_path / "m", *options)), 2)
 
@@ -270,6 +271,22 @@ def test_a_run_given_twice_is_refused(data: Path, tmp_path: Path) -> None:
     run, copy = data / "runs/run-0000", tmp_path / "copy"
     shutil.copytree(run, copy)
     expect_one_line(run_teller("train", run, copy, "--vocab", data / "tpe.json", "-o", tmp_path / "m"), 2, says="twice")
+
+
+@pytest.mark.parametrize("threads", [0, -1, 100000])
+def test_numbers_of_threads_that_make_no_sense(data: Path, model: Path, threads: int) -> None:
+    run = held_out(data)[0]
+    for command in ("eval", "diagnose"):
+        expect_one_line(run_teller(command, run, "--model", model, "--threads", threads), 2, says="--threads")
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"format":"teller.baseline","version":1,"entries":[{"name":7}]}'])
+def test_a_bundle_never_takes_in_a_broken_baseline(data: Path, tmp_path: Path, text: str) -> None:
+    broken = tmp_path / "baseline.json"
+    broken.write_text(text)
+    args = [broken if arg == data / "baseline.json" else arg for arg in train_args(data, tmp_path / "m")]
+    expect_one_line(run_teller(*args), 4, says="baseline")
+    assert not (tmp_path / "m").exists()
 
 
 def test_too_few_runs_are_refused(data: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import signal
 import subprocess
 import time
@@ -168,3 +169,14 @@ def test_wrong_options_get_one_line(args: tuple, tmp_path: Path) -> None:
     assert done.returncode == 2, done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_what_cannot_be_written_whole_is_not_there(tmp_path: Path) -> None:
+    def small_files_only() -> None:  # as on a full disk: writing more fails
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    done = run_teller("simulate", "-o", tmp_path / "run", preexec_fn=small_files_only)
+    assert done.returncode == 6, done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "run").exists()

@@ -125,6 +125,15 @@ def test_the_good_one_is_accepted(tmp_path: Path) -> None:
     assert done.stdout == '{"input_ids": [9, 1]}\n{"input_ids": []}\n'
 
 
+def test_decoded_names_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    names = ["\x1b[2J", "a\nteller: error: no", "\u202eb"]
+    vocabulary = {**GOOD, "symbols": sorted(names, key=str.encode), "merges": []}
+    (tmp_path / "tpe.json").write_text(json.dumps(vocabulary))
+    (tmp_path / "ids").write_text('{"input_ids": [6, 7, 8]}\n')
+    done = run_teller("encode", "--decode", tmp_path / "ids", "--vocab", tmp_path / "tpe.json")
+    assert done.stdout == "\\x1b[2J a\\x0ateller: error: no \\u202eb\n", done.stderr
+
+
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"  \t \n", b"a \xff\xfe\n"])
 def test_corpora_without_symbols(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "seq").write_bytes(content)

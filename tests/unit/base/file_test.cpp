@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 TEST(WriteFileAtomic, NeverFollowsALinkLeftAtThePartFile) {
   TempDir dir;
   std::ofstream(dir.file("victim")) << "precious";
-  fs::create_symlink(dir.file("victim"), dir.file("out.part"));
+  fs::create_symlink(dir.file("victim"), part_of(dir.file("out")));
   ASSERT_TRUE(write_file_atomic(dir.file("out"), "new"));
   EXPECT_EQ(*read_file(dir.file("victim"), "test", 100), "precious");
   EXPECT_EQ(*read_file(dir.file("out"), "test", 100), "new");
@@ -25,7 +25,7 @@ TEST(WriteFileAtomic, NeverFollowsALinkLeftAtThePartFile) {
 
 TEST(WriteFileAtomic, DoesNotHangOnAFifoLeftAtThePartFile) {
   TempDir dir;
-  ASSERT_EQ(mkfifo(dir.file("out.part").c_str(), 0600), 0);
+  ASSERT_EQ(mkfifo(part_of(dir.file("out")).c_str(), 0600), 0);
   ASSERT_TRUE(write_file_atomic(dir.file("out"), "new"));
   EXPECT_EQ(*read_file(dir.file("out"), "test", 100), "new");
 }

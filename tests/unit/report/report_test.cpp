@@ -210,6 +210,28 @@ TEST_F(ReportTest, RequestAndStepCanBeChosen) {
   EXPECT_EQ(build_report(run, options).error().code, ErrorCode::kNotFound);
 }
 
+TEST_F(ReportTest, RequestWithoutARowIsInNoStep) {
+  // As in a run whose step records cannot be read: known from ranges or log lines alone.
+  ChainsBuilder chains;
+  chains.requests.id.push_back(chains.strings.intern("r"));
+  for (auto* times : {&chains.requests.first_seen_ns, &chains.requests.first_scheduled_ns,
+                      &chains.requests.first_token_ns, &chains.requests.last_ns}) {
+    times->push_back(-1);
+  }
+  for (auto* counts :
+       {&chains.requests.steps, &chains.requests.waiting_steps, &chains.requests.preemptions}) {
+    counts->push_back(0);
+  }
+  chains.requests.prefill_tokens.push_back(0);
+  chains.requests.decode_tokens.push_back(0);
+  const RunFolder run = with(chains, false);
+  ReportOptions options;
+  options.request = "r";
+  const std::string text = report_text(report(run, options), {});
+  EXPECT_FALSE(holds(text, "Steps of request"));
+  EXPECT_TRUE(holds(text, "No step was found"));
+}
+
 TEST_F(ReportTest, NoLineIsWiderThanAsked) {
   const Json document = report(make(slow()));
   for (const int width : {80, 100, 140}) {
