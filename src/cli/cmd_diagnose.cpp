@@ -69,16 +69,23 @@ Status make_chains(RunFolder& run, const Options& options) {
   return made ? Status() : Status(made.error());
 }
 
+// Whether the run's slices were compared with healthy runs, and not with the run itself.
+bool has_compared_slices(const RunFolder& run) {
+  if (!is_current(run, "slices")) return false;
+  const Json::json_pointer from("/artifacts/slices/options/baseline/from");
+  const Json& manifest = run.manifest();
+  return manifest.contains(from) && manifest.at(from) != "run";
+}
+
 Status make_slices(RunFolder& run, const Options& options) {
-  const bool asked = options.again || !options.baselines.empty();
-  if (!asked && is_current(run, "slices")) return {};
-  SliceOptions slice_options;
-  slice_options.baselines = options.baselines;
   const std::string own = options.diagnose.bundle + "/" + kBundleBaseline;
   std::error_code error;
-  if (slice_options.baselines.empty() && std::filesystem::exists(own, error)) {
-    slice_options.baselines.push_back(own);
-  }
+  const bool has_own = std::filesystem::exists(own, error);
+  const bool asked = options.again || !options.baselines.empty();
+  if (!asked && (has_own ? has_compared_slices(run) : is_current(run, "slices"))) return {};
+  SliceOptions slice_options;
+  slice_options.baselines = options.baselines;
+  if (slice_options.baselines.empty() && has_own) slice_options.baselines.push_back(own);
   log_info("diagnose: finding what deviates");
   const auto made = slice(run, slice_options);
   return made ? Status() : Status(made.error());

@@ -110,6 +110,20 @@ def test_a_diagnosis_is_complete_and_always_the_same(data: Path, model: Path) ->
     must("verify", run)
 
 
+def test_slices_without_a_baseline_are_compared_with_the_models_own(data: Path, model: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(held_out(data)[0], run)
+
+    def compared_with() -> str:
+        manifest = json.loads((run / "manifest.json").read_text())
+        return manifest["artifacts"]["slices"]["options"]["baseline"]["from"]
+
+    must("slice", run)
+    assert compared_with() == "run"
+    must("diagnose", run, "--model", model)
+    assert compared_with() != "run"
+
+
 def test_a_lower_prior_lowers_the_probability(data: Path, model: Path) -> None:
     run = held_out(data)[0]
     at = {prior: json.loads(must("diagnose", run, "--model", model, "--json", "--prior", prior))["probability"]
