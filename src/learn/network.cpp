@@ -97,7 +97,7 @@ Result<Network> Network::load(const ModelShape& shape, const TensorMap& tensors)
                        " are missing, or of another shape than its options ask for",
                    "copy the bundle again, or train it again"};
     }
-    Tensor target = parameter.value();
+    const Tensor& target = parameter.value();
     std::copy(found->second.values.begin(), found->second.values.end(), target.data_ptr<float>());
   }
   return Network(std::move(state));
