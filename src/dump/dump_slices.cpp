@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "dump/print.h"
+#include "run_folder/locator.h"
 #include "run_folder/open_chains.h"
 #include "run_folder/slices.h"
 
@@ -13,13 +14,6 @@ namespace teller {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Six significant digits, so that the text does not depend on the last bits.
-double rounded(float x) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.6g", static_cast<double>(x));
-  return std::strtod(text, nullptr);
-}
 
 std::string flag_names(std::uint16_t flags) {
   constexpr std::pair<SliceFlag, const char*> kNames[] = {{kSliceSuspicious, "suspicious"},

@@ -9,8 +9,6 @@ namespace teller::learn_detail {
 
 namespace {
 
-constexpr std::uint32_t kUnknownToken = 1;  // <unk> of tpe.json
-
 class Hider {
  public:
   explicit Hider(const Hiding& hiding) : hiding_(hiding), random_(hiding.seed) {}

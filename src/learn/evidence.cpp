@@ -11,7 +11,6 @@ constexpr std::size_t kUnits = 6;          // looked at
 constexpr std::size_t kTokensPerUnit = 4;  // neutralised in each
 constexpr std::size_t kLinesPerUnit = 4;
 constexpr std::size_t kMostEvidence = 12;  // kept
-constexpr std::uint32_t kUnknownToken = 1;
 
 std::vector<std::size_t> strongest_units(const Judged& judged, const RunVerdict& verdict) {
   std::vector<std::size_t> units = verdict.agreeing_units;

@@ -30,24 +30,40 @@ double fit_step_threshold(const std::vector<Judged>& runs) {
   return best_f1_threshold(truth, scores);
 }
 
-double fit_pointer_threshold(const std::vector<Judged>& runs) {
-  double best = 0, best_f1 = -1;
-  for (double threshold = -4; threshold <= 4; threshold += 0.25) {
-    double sum = 0, units = 0;
-    for (const Judged& run : runs) {
-      const std::vector<const StepLabel*> labels = labels_of_units(*run.run);
-      for (std::size_t i = 0; i < run.samples.size(); ++i) {
-        const Sample& sample = *run.samples[i];
-        if (sample.state != StepState::kCause || labels[sample.unit] == nullptr) continue;
-        const OperatorSet truth = labelled_operators(*labels[sample.unit]);
-        const OperatorSet named = named_operators(*run.run, sample, *run.predictions[i], threshold);
-        const OperatorScores one = operator_scores({ranks_as_in(truth, named)}, {truth});
-        sum += one.all.f1;
-        ++units;
-      }
+// An abnormal step and what its label names.
+struct LabelledStep {
+  const Judged* run;
+  std::size_t place;
+  OperatorSet truth;
+};
+
+std::vector<LabelledStep> abnormal_steps(const std::vector<Judged>& runs) {
+  std::vector<LabelledStep> steps;
+  for (const Judged& run : runs) {
+    const std::vector<const StepLabel*> labels = labels_of_units(*run.run);
+    for (std::size_t i = 0; i < run.samples.size(); ++i) {
+      const Sample& sample = *run.samples[i];
+      if (sample.state != StepState::kCause || labels[sample.unit] == nullptr) continue;
+      steps.push_back({&run, i, labelled_operators(*labels[sample.unit])});
     }
-    if (units > 0 && sum / units > best_f1) {
-      best_f1 = sum / units;
+  }
+  return steps;
+}
+
+double fit_pointer_threshold(const std::vector<Judged>& runs) {
+  const std::vector<LabelledStep> steps = abnormal_steps(runs);
+  double best = 0, best_f1 = -1;
+  for (double threshold = -4; threshold <= 4 && !steps.empty(); threshold += 0.25) {
+    double sum = 0;
+    for (const LabelledStep& step : steps) {
+      const OperatorSet named =
+          named_operators(*step.run->run, *step.run->samples[step.place],
+                          *step.run->predictions[step.place], threshold);
+      sum += operator_scores({ranks_as_in(step.truth, named)}, {step.truth}).all.f1;
+    }
+    const double f1 = sum / static_cast<double>(steps.size());
+    if (f1 > best_f1) {
+      best_f1 = f1;
       best = threshold;
     }
   }

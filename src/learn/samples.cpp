@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <tuple>
 
 #include "base/json.h"
+#include "run_folder/locator.h"
 #include "run_folder/open_chains.h"
 
 namespace teller::learn_detail {
@@ -152,10 +152,8 @@ Result<RunInput> open_run(const std::string& path, bool wants_labels) {
   TELLER_TRY(const RunFolder folder, RunFolder::open(path));
   TELLER_TRY(Chains chains, open_chains(folder));
   TELLER_TRY(Tokens tokens, open_tokens(folder, chains));
-  auto name = std::filesystem::path(path).lexically_normal();
-  if (!name.has_filename()) name = name.parent_path();
   RunInput run{path,
-               name.filename().string(),
+               folder_name(path),
                text_at(artifact(folder, "chains"), "digest"),
                "",
                "",

@@ -22,6 +22,9 @@ inline constexpr std::size_t kMostTokens = 256;
 inline constexpr std::size_t kMostWords = 48;
 inline constexpr std::size_t kDeepest = 31;  // deeper tokens count as this deep
 
+// <unk> of every vocabulary (docs/tpe.md).
+inline constexpr std::uint32_t kUnknownToken = 1;
+
 struct SampleEdge {
   std::uint16_t from = 0, to = 0;  // places in the sample
   EdgeKind kind = EdgeKind::kParent;

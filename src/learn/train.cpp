@@ -14,6 +14,7 @@
 #include "learn/corpus.h"
 #include "learn/fit_thresholds.h"
 #include "learn/judge.h"
+#include "run_folder/locator.h"
 
 namespace teller::learn_detail {
 
@@ -171,9 +172,7 @@ class Trainer {
   Status save(const std::vector<Judged>& runs, const Thresholds& thresholds) {
     Bundle bundle;
     bundle.path = o_.output;
-    auto folder = std::filesystem::path(o_.output).lexically_normal();
-    if (!folder.has_filename()) folder = folder.parent_path();
-    bundle.name = o_.name.empty() ? folder.filename().string() : o_.name;
+    bundle.name = o_.name.empty() ? folder_name(o_.output) : o_.name;
     bundle.shape = network_.shape();
     bundle.vocabulary_sha256 = corpus_.vocabulary_sha256;
     bundle.words = corpus_.words;

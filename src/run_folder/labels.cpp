@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "run_folder/locator.h"
 
 namespace teller {
 
@@ -163,13 +164,6 @@ std::string read_request(const Json& line, RequestLabel& request) {
   request.role = fields.text("role");
   if (request.request.empty()) fields.fail("request", "a request's id");
   return fields.wrong();
-}
-
-std::optional<Layer> layer_of(std::string_view name) {
-  for (int layer = 0; layer < 6; ++layer) {
-    if (layer_name(static_cast<Layer>(layer)) == name) return static_cast<Layer>(layer);
-  }
-  return {};
 }
 
 std::string read_operator(const Json& json, OperatorLabel& op) {

@@ -9,12 +9,22 @@ namespace teller {
 
 using Json = nlohmann::ordered_json;
 
+std::string folder_name(const std::string& path) {
+  const auto normal = std::filesystem::path(path).lexically_normal();
+  return (normal.has_filename() ? normal.filename() : normal.parent_path().filename()).string();
+}
+
+std::optional<Layer> layer_of(std::string_view name) {
+  for (int i = 0; i <= static_cast<int>(Layer::kCollective); ++i) {
+    if (layer_name(static_cast<Layer>(i)) == name) return static_cast<Layer>(i);
+  }
+  return std::nullopt;
+}
+
 RunName run_name(const RunFolder& run) {
-  const auto path = std::filesystem::path(run.path()).lexically_normal();
-  const auto name = path.has_filename() ? path.filename() : path.parent_path().filename();
   const Json host = run.manifest().value("host", Json::object());
   const Json host_name = host.is_object() ? host.value("name", Json()) : Json();
-  return {name.string(), host_name.is_string() ? host_name.get<std::string>() : ""};
+  return {folder_name(run.path()), host_name.is_string() ? host_name.get<std::string>() : ""};
 }
 
 Json locator(const Chains& chains, const RunName& run, std::uint32_t node) {

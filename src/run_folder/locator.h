@@ -3,12 +3,19 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "run_folder/chains.h"
 #include "run_folder/run_folder.h"
 
 namespace teller {
+
+// The name of a run, or of any folder: the last part of its path.
+std::string folder_name(const std::string& path);
+// The layer of this short name ("STEP", "FE", …).
+std::optional<Layer> layer_of(std::string_view name);
 
 // What a locator needs to know of the run.
 struct RunName {

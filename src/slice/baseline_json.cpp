@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include "run_folder/locator.h"
 
 namespace teller::slice_detail {
 namespace {
@@ -141,13 +142,6 @@ class Reader {
  private:
   std::string wrong_;
 };
-
-std::optional<Layer> layer_of(std::string_view name) {
-  for (int i = 0; i <= static_cast<int>(Layer::kCollective); ++i) {
-    if (layer_name(static_cast<Layer>(i)) == name) return static_cast<Layer>(i);
-  }
-  return std::nullopt;
-}
 
 std::optional<Phase> phase_of(std::string_view name) {
   for (const Phase phase : {Phase::kUnknown, Phase::kPrefill, Phase::kDecode}) {

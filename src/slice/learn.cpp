@@ -164,13 +164,6 @@ std::string digest_of(const RunFolder& run) {
   return digest.is_string() ? digest.get<std::string>() : "";
 }
 
-std::string folder_name(const std::string& path) {
-  const auto absolute = fs::path(path).lexically_normal();
-  const auto name =
-      absolute.has_filename() ? absolute.filename() : absolute.parent_path().filename();
-  return name.string();
-}
-
 Json run_json(const LearnRun& run) {
   return {{"name", run.name},
           {"chains", run.digest},

@@ -25,7 +25,6 @@ LearnRun learn_run(const Chains& chains, KeyTable& keys, std::string name, std::
 
 // The digest of a run's artefact "chains"; "" where the manifest has none.
 std::string digest_of(const RunFolder& run);
-std::string folder_name(const std::string& path);
 
 // {name, chains, steps, requests} of a run that was learnt from.
 Json run_json(const LearnRun& run);
