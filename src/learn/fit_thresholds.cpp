@@ -56,9 +56,8 @@ double fit_pointer_threshold(const std::vector<Judged>& runs) {
   for (double threshold = -4; threshold <= 4 && !steps.empty(); threshold += 0.25) {
     double sum = 0;
     for (const LabelledStep& step : steps) {
-      const OperatorSet named =
-          named_operators(*step.run->run, *step.run->samples[step.place],
-                          *step.run->predictions[step.place], threshold);
+      const OperatorSet named = named_operators(*step.run->run, *step.run->samples[step.place],
+                                                *step.run->predictions[step.place], threshold);
       sum += operator_scores({ranks_as_in(step.truth, named)}, {step.truth}).all.f1;
     }
     const double f1 = sum / static_cast<double>(steps.size());

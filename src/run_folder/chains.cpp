@@ -5,7 +5,13 @@
 #include <initializer_list>
 #include <utility>
 
+#include "run_folder/table_file.h"
+
 namespace teller {
+
+namespace {
+constexpr const char* kRemedy = "make it again with teller reconstruct RUN";
+}
 
 std::string_view row_phase_name(RowPhase phase) {
   switch (phase) {
@@ -28,12 +34,7 @@ Severity severity_of(std::string_view level) {
 
 Status ChainsBuilder::write(const std::string& path) const {
   TELLER_TRY(ColumnFileWriter writer, ColumnFileWriter::create(path));
-  Status status;
-  visit_columns(*this, [&](const char* table, const char* name, const auto& column) {
-    using T = typename std::decay_t<decltype(column)>::value_type;
-    if (status) status = writer.add<T>(table, name, column);
-  });
-  if (!status) return status;
+  TELLER_CHECK_OK(add_tables(writer, *this));
   std::vector<std::uint64_t> ends;
   std::string bytes;
   for (std::uint32_t id = 0; id < strings.size(); ++id) {
@@ -54,8 +55,7 @@ Result<Chains> Chains::open(const std::string& path) {
 }
 
 Error Chains::corrupt(const std::string& why) const {
-  return {ErrorCode::kCorrupt, "reading " + file_.path() + ": " + why,
-          "make it again with teller reconstruct RUN"};
+  return {ErrorCode::kCorrupt, "reading " + file_.path() + ": " + why, kRemedy};
 }
 
 namespace {
@@ -68,25 +68,7 @@ bool is_optional(std::string_view table, std::string_view name) {
 }  // namespace
 
 Status Chains::map_columns() {
-  Status status;
-  std::string table_now;
-  std::size_t length = 0;
-  visit_columns(*this, [&](const char* table, const char* name, auto& column) {
-    using T = std::remove_const_t<typename std::decay_t<decltype(column)>::element_type>;
-    if (!status || (is_optional(table, name) && !file_.has(table, name))) return;
-    auto mapped = file_.column<T>(table, name);
-    if (!mapped) {
-      status = mapped.error();
-      return;
-    }
-    column = *mapped;
-    if (table_now != table) length = column.size();
-    table_now = table;
-    if (column.size() != length && !(is_optional(table, name) && column.empty())) {
-      status = corrupt(std::string("columns of table ") + table + " differ in length");
-    }
-  });
-  if (!status) return status;
+  TELLER_CHECK_OK(map_tables(file_, *this, kRemedy, is_optional));
   TELLER_TRY(string_ends_, file_.column<std::uint64_t>("strings", "end"));
   TELLER_TRY(const auto bytes, file_.column<char>("strings", "bytes"));
   string_bytes_ = {bytes.data(), bytes.size()};

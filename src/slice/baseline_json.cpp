@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+
 #include "run_folder/locator.h"
 
 namespace teller::slice_detail {
