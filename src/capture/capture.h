@@ -31,7 +31,13 @@ struct CaptureOptions {
   bool split_output = false;            // two channels even where stdout and stderr are one file
   std::uint64_t max_bytes = 0;          // stop capturing at this size of the run; 0 = never
   double duration_s = 0;                // stop capturing after this time; 0 = never
-  bool quiet = false;                   // nothing on stderr but errors before the program runs
+  double last_s = 0;  // keep only the newest seconds (--last); 0 = write everything
+  std::uint64_t window_bytes = 256u << 20;  // memory for them
+  double trigger_slow_step = 0;             // triggers: see TriggerKind; 0 = off
+  std::vector<std::string> trigger_log;
+  double after_s = 0;       // write so long after a trigger
+  std::uint32_t keep = 16;  // newest triggered windows that stay
+  bool quiet = false;       // nothing on stderr but errors before the program runs
   bool verbose = false;
 };
 

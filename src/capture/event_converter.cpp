@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "capture/teller_names.h"
+
 namespace teller::capture {
 
 using Json = nlohmann::ordered_json;
@@ -58,9 +60,6 @@ EventKind kind_of(ring::DeviceKind kind) {
   }
   return EventKind::kUnknown;
 }
-
-// NVTX category of the marks in which the Python hooks say what became of their targets.
-constexpr std::string_view kCategoryMeta = "META";
 
 std::int64_t time_of(std::uint64_t ns) {
   return static_cast<std::int64_t>(ns);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "capture/forwarder.h"
 
 namespace teller::capture {
 
@@ -82,6 +83,7 @@ std::string RunWriter::next_event_file(std::int64_t pid) {
 }
 
 void RunWriter::append_log(std::string_view lines) {
+  if (log_window_ != nullptr) return log_window_->add(monotonic_ns(), lines);
   while (!lines.empty() && !stopped()) {
     const ssize_t written = write(log_fd_, lines.data(), lines.size());
     if (written < 0) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/log_window.h"
 #include "run_folder/run_folder.h"
 
 namespace teller::capture {
@@ -49,6 +50,8 @@ class RunWriter {
   // That file exists and belongs to the run.
   void keep_event_file() { event_files_.push_back(pending_event_file_); }
   void append_log(std::string_view lines);
+  // From here on log lines go there instead of into the file; null = into the file again.
+  void keep_logs_in(LogWindow* window) { log_window_ = window; }
   void write_processes(const std::string& jsonl);
   // Ends the capture: nothing is written from here on. The first reason stays.
   void stop(const std::string& reason, bool failed);
@@ -74,6 +77,7 @@ class RunWriter {
   std::vector<std::string> event_files_;
   std::string pending_event_file_;
   std::uint64_t next_file_ = 0;
+  LogWindow* log_window_ = nullptr;
   bool has_processes_ = false;
   bool failed_ = false;
   std::string stop_reason_;

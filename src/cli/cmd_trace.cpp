@@ -1,5 +1,7 @@
 // teller trace
+#include <map>
 #include <memory>
+#include <string>
 
 #include "capture/capture.h"
 #include "cli/commands.h"
@@ -18,7 +20,60 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  teller trace -- python serve.py --port 8000\n"
     "  teller trace -o RUN --hooks my_engine.json --log server.log -- ./start.sh\n"
-    "  teller trace -o RUN --duration 60 --max-size 2G -- vllm serve MODEL\n";
+    "  teller trace -o RUN --duration 60 --max-size 2G -- vllm serve MODEL\n"
+    "  teller trace -o RUN --last 60s --trigger-log 'CUDA error|OutOfMemory' --trigger-slow-step 5 "
+    "-- vllm serve MODEL\n"
+    "  srun teller trace -o runs/%h-%r -- python train.py    (%h host, %r rank, %p pid)\n";
+
+// "60", "60s", "2m", "500ms", "1h" as seconds.
+CLI::Validator as_seconds() {
+  const std::map<std::string, double> units{{"ms", 0.001}, {"s", 1}, {"m", 60}, {"h", 3600}};
+  return CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::CASE_SENSITIVE, "TIME");
+}
+
+void add_window_options(CLI::App* command, capture::CaptureOptions* options) {
+  const std::string group = "Flight recorder (docs/flight_recorder.md)";
+  auto* last =
+      command
+          ->add_option("--last", options->last_s,
+                       "keep only the newest TIME in memory (60s, 5m); write it at the end, and at "
+                       "each trigger: teller trigger RUN, SIGUSR2 to the recorder, or what follows")
+          ->transform(as_seconds())
+          ->check(CLI::PositiveNumber)
+          ->group(group);
+  command
+      ->add_option("--trigger-log", options->trigger_log,
+                   "trigger when a log line matches this regular expression (RE2); may be given "
+                   "more than once")
+      ->expected(1)
+      ->take_all()
+      ->needs(last)
+      ->group(group);
+  command
+      ->add_option("--trigger-slow-step", options->trigger_slow_step,
+                   "trigger when an engine step takes more than this many times the median")
+      ->check(CLI::Range(1.0, 1e9))
+      ->needs(last)
+      ->group(group);
+  command
+      ->add_option("--after", options->after_s, "write so long after a trigger (default: at once)")
+      ->transform(as_seconds())
+      ->check(CLI::NonNegativeNumber)
+      ->needs(last)
+      ->group(group);
+  command
+      ->add_option("--keep", options->keep,
+                   "triggered windows that stay; the oldest goes first (default: 16)")
+      ->check(CLI::Range(1u, 100000u))
+      ->needs(last)
+      ->group(group);
+  command
+      ->add_option("--window-memory", options->window_bytes,
+                   "memory for the window; what does not fit is forgotten early (default: 256M)")
+      ->transform(CLI::AsSizeValue(false))
+      ->needs(last)
+      ->group(group);
+}
 
 void add_options(CLI::App* command, capture::CaptureOptions* options, bool* no_hooks,
                  bool* no_cuda) {
@@ -51,6 +106,7 @@ void add_options(CLI::App* command, capture::CaptureOptions* options, bool* no_h
       ->add_option("--duration", options->duration_s,
                    "stop recording after this many seconds; the program goes on")
       ->check(CLI::NonNegativeNumber);
+  add_window_options(command, options);
   command->add_flag("-q,--quiet", options->quiet, "print nothing but errors");
   command->add_flag("-v,--verbose", options->verbose, "say more");
 }

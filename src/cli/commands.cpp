@@ -4,6 +4,7 @@ namespace teller::cli {
 
 void add_all(CLI::App& app, Context& context) {
   add_trace(app, context);
+  add_trigger(app, context);
   add_import(app, context);
   add_reconstruct(app, context);
   add_simulate(app, context);
