@@ -96,6 +96,8 @@ Status Recorder::prepare() {
   if (options_.last_s > 0) {
     const std::string folder = setup_.socket_path.substr(0, setup_.socket_path.rfind('/'));
     TELLER_TRY(flight_, FlightRecorder::create(options_, folder, writer_, traced_, table_));
+  } else {
+    writer_.write_in_background();
   }
   return writer_.save();
 }
@@ -262,7 +264,8 @@ int Recorder::step(std::int64_t now) {
   handle_messages();
   check(traced_.accept(setup_.listener));
   std::uint64_t fullest = 0;
-  if (!writer_.stopped()) check(traced_.drain(&fullest));
+  check(writer_.background_status());
+  if (!writer_.stopped() && !writer_.backlogged()) check(traced_.drain(&fullest));
   check(traced_.finish_ended(false));
   logs_.collect(writer_);
   if (flight_ != nullptr && !writer_.stopped()) flight_->step(now);

@@ -21,6 +21,8 @@ namespace {
 // Set aside at the start and given back at the end, so that a full disk still takes the manifest.
 constexpr const char* kReserve = "reserve.part";
 constexpr off_t kReserveBytes = 256 << 10;
+// What may wait for a slow disk.
+constexpr std::uint64_t kBacklogBytes = 128u << 20;
 
 Status reserve_space(const std::string& path) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -60,6 +62,7 @@ RunWriter::RunWriter(RunWriter&& other) noexcept
     : run_(std::move(other.run_)), log_fd_(std::exchange(other.log_fd_, -1)) {}
 
 RunWriter::~RunWriter() {
+  background_.reset();
   if (log_fd_ >= 0) close(log_fd_);
 }
 
@@ -74,6 +77,14 @@ Result<RunWriter> RunWriter::create(RunFolder run) {
   return writer;
 }
 
+void RunWriter::write_in_background() {
+  background_ = std::make_unique<BackgroundWriter>(kBacklogBytes);
+}
+
+Status RunWriter::background_status() const {
+  return background_ == nullptr ? Status() : background_->status();
+}
+
 std::string RunWriter::next_event_file(std::int64_t pid) {
   char name[64];
   std::snprintf(name, sizeof name, "events/%04llu.%lld.tev",
@@ -84,6 +95,11 @@ std::string RunWriter::next_event_file(std::int64_t pid) {
 
 void RunWriter::append_log(std::string_view lines) {
   if (log_window_ != nullptr) return log_window_->add(monotonic_ns(), lines);
+  if (background_ != nullptr && !stopped()) {
+    background_->append(log_fd_, run_.file("logs.jsonl"), std::string(lines));
+    log_bytes_ += lines.size();
+    return;
+  }
   while (!lines.empty() && !stopped()) {
     const ssize_t written = write(log_fd_, lines.data(), lines.size());
     if (written < 0) {
@@ -101,6 +117,11 @@ void RunWriter::append_log(std::string_view lines) {
 
 void RunWriter::write_processes(const std::string& jsonl) {
   if (stopped() && !failed_) return;
+  if (background_ != nullptr && !stopped()) {
+    background_->replace(run_.file("processes.jsonl"), jsonl);
+    has_processes_ = true;
+    return;
+  }
   const Status written = write_file_atomic(run_.file("processes.jsonl"), jsonl);
   if (written) {
     has_processes_ = true;
@@ -137,10 +158,20 @@ Status RunWriter::publish(const RunTotals& totals) {
   return run_.publish(processes);
 }
 
+void RunWriter::finish_background() {
+  for (const int file : {log_fd_, BackgroundWriter::kReplaced}) {
+    const Status written = background_->finish(file);
+    if (written || stopped()) continue;
+    stop(written.error().message, true);
+    run_.manifest()["capture_stopped"] = stop_reason_;
+  }
+}
+
 Status RunWriter::seal(std::string_view state, const RunTotals& totals) {
   unlink(run_.file(kReserve).c_str());
   run_.manifest()["counters"] = counters_of(totals);
   if (stopped()) run_.manifest()["capture_stopped"] = stop_reason_;
+  if (background_ != nullptr && state != "recording") finish_background();
   // Digests only of files that will not change any more.
   if (state != "recording") TELLER_CHECK_OK(publish(totals));
   run_.set_state(state);

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/background_writer.h"
 #include "capture/log_window.h"
 #include "run_folder/run_folder.h"
 
@@ -45,6 +47,16 @@ class RunWriter {
   RunWriter& operator=(RunWriter&&) = delete;
   ~RunWriter();
 
+  // From here on event files and log lines are written by a thread of their own: a disk that stalls
+  // holds up nobody.
+  void write_in_background();
+  // For the next event file; null = written at once.
+  BackgroundWriter* background() const { return background_.get(); }
+  // More waits to be written than should: nothing more is taken from the rings until it is less.
+  bool backlogged() const { return background_ != nullptr && background_->full(); }
+  // What writing in the background failed of.
+  Status background_status() const;
+
   // Path of the next process's event file.
   std::string next_event_file(std::int64_t pid);
   // That file exists and belongs to the run.
@@ -70,6 +82,7 @@ class RunWriter {
  private:
   explicit RunWriter(RunFolder run);
   Status publish(const RunTotals& totals);
+  void finish_background();
 
   RunFolder run_;
   int log_fd_ = -1;
@@ -77,6 +90,7 @@ class RunWriter {
   std::vector<std::string> event_files_;
   std::string pending_event_file_;
   std::uint64_t next_file_ = 0;
+  std::unique_ptr<BackgroundWriter> background_;
   LogWindow* log_window_ = nullptr;
   bool has_processes_ = false;
   bool failed_ = false;

@@ -143,7 +143,8 @@ Status TracedProcesses::open_file(Traced& traced, const ring::Hello& hello) {
     traced.window = std::make_unique<ProcessWindow>(traced.pid, std::move(meta), slow_step_);
     return {};
   }
-  auto file = EventFileWriter::create(writer_.next_event_file(traced.pid), meta);
+  auto file =
+      EventFileWriter::create(writer_.next_event_file(traced.pid), meta, writer_.background());
   if (!file) return file.error();
   writer_.keep_event_file();
   traced.converter = std::make_unique<EventConverter>(std::move(*file), traced.pid);

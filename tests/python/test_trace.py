@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import as_nobody, expect_one_line, needs_root, run_teller, teller_binary
-from trace_support import (FAIL_CALL, LIBRARY, PYTHON, TARGET, balanced, events, lines, manifest, needs_target, sources,
+from trace_support import (BUILD, FAIL_CALL, LIBRARY, PYTHON, TARGET, balanced, events, lines, manifest, needs_target, sources,
                            trace)
 
 
@@ -257,6 +257,22 @@ def test_an_existing_run_is_not_overwritten(tmp_path: Path) -> None:
 
 @needs_root
 @pytest.mark.skipif(os.system("mountpoint -q /proc && command -v mount >/dev/null") != 0, reason="no mount here")
+@needs_target
+def test_a_disk_that_stalls_loses_nothing(tmp_path: Path) -> None:
+    """Each write takes most of a second: the events wait in the recorder's memory, and the output passes at once."""
+    code = ("import nvtx, time\n"
+            "for i in range(1500):\n"
+            "    for _ in range(100):\n        nvtx.push_range('x'); nvtx.pop_range()\n"
+            "    time.sleep(0.001)\n"
+            "print('done', flush=True)")
+    slow = {**os.environ, "LD_PRELOAD": str(BUILD / "tests/targets/libslow_write.so"), "TELLER_TEST_STALL_MS": "700"}
+    done = trace(tmp_path / "run", PYTHON, "-c", code, options=("--no-hooks",), env=slow)
+    assert done.returncode == 0 and done.stdout == b"done\n", done.stderr
+    counters = manifest(tmp_path / "run")["counters"]
+    assert counters["trace.ranges"] == 150000 and counters["trace.events_dropped"] == 0
+    assert run_teller("verify", tmp_path / "run").returncode == 0
+
+
 def test_a_full_disk_stops_the_capture_not_the_program(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
