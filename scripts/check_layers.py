@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = {"base": {"base"}, "run_folder": {"base", "run_folder"}}
 STAGES = {"simulate", "capture", "importers", "reconstruct", "stats", "slice", "tpe", "learn", "report", "dump",
-          "verify"}
+          "verify", "merge"}
 # Third-party header (as a pattern on the include) -> folders that may use it; tests may use all but CLI11.
 THIRD_PARTIES = {
     r"^CLI/": {"cli"},
@@ -23,6 +23,7 @@ THIRD_PARTIES = {
     r"^torch/": {"learn"},
     r"^simdjson": {"importers"},
     r"^sqlite3": {"importers"},
+    r"^re2/": {"capture"},
     r"^(cupti|nvtx3/)": {"preload"},
     r"^nlohmann/": STAGES | {"run_folder", "cli", "base"},
 }

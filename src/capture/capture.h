@@ -46,4 +46,10 @@ struct CaptureOptions {
 // are printed here, as one line, because their exit codes are this command's own.
 int capture(const CaptureOptions& options);
 
+// Asks the recorder of a run to write its window now. Returns the path of the run folder that was
+// written. Fails if `run` is not being recorded with --last, if its recorder cannot be reached, or
+// if it does not answer within `timeout_s`.
+Result<std::string> trigger_window(const std::string& run, const std::string& reason,
+                                   double timeout_s);
+
 }  // namespace teller::capture

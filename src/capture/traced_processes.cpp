@@ -126,6 +126,7 @@ std::string TracedProcesses::meta_of(const Traced& traced, const ring::Hello& he
   meta["source"] = "capture";
   meta["pid"] = traced.pid;
   meta["ppid"] = hello.ppid;
+  meta["host"] = writer_.manifest().value("host", Json::object()).value("name", "");
   meta["clock"] = {{"base", "CLOCK_MONOTONIC"}, {"unix_offset_ns", unix_ns - now}};
   // In a time namespace, or under a library that fakes time, the process's clock is not ours.
   const std::int64_t skew = static_cast<std::int64_t>(hello.monotonic_ns) - now;

@@ -1,7 +1,7 @@
-#include "capture/trigger_client.h"
-
+// The other side of the recorder's control socket.
 #include <nlohmann/json.hpp>
 
+#include "capture/capture.h"
 #include "capture/control_socket.h"
 #include "run_folder/run_folder.h"
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/terminal.h"
-#include "capture/trigger_client.h"
+#include "capture/capture.h"
 #include "cli/commands.h"
 
 namespace teller::cli {

@@ -6,6 +6,7 @@ void add_all(CLI::App& app, Context& context) {
   add_trace(app, context);
   add_trigger(app, context);
   add_import(app, context);
+  add_merge(app, context);
   add_reconstruct(app, context);
   add_simulate(app, context);
   add_slice(app, context);

@@ -21,6 +21,7 @@ struct Context {
 void add_trace(CLI::App& app, Context& context);
 void add_trigger(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
+void add_merge(CLI::App& app, Context& context);
 void add_reconstruct(CLI::App& app, Context& context);
 void add_simulate(CLI::App& app, Context& context);
 void add_slice(CLI::App& app, Context& context);

@@ -81,6 +81,7 @@ class Loader {
     source.first_track = static_cast<std::uint32_t>(work_.thread_of_track.size());
     work_.chains.sources.name.push_back(work_.chains.strings.intern(source.name));
     work_.chains.sources.rank.push_back(rank_of(meta));
+    work_.chains.sources.host.push_back(work_.chains.strings.intern(text_of(meta, "host")));
     add_tracks(source, index, thread_names(meta));
     work_.sources.push_back(std::move(source));
   }

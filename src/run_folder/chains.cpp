@@ -62,7 +62,7 @@ namespace {
 
 // Columns that files may lack or leave empty: older ones do.
 bool is_optional(std::string_view table, std::string_view name) {
-  return table == "sources" && name == "rank";
+  return table == "sources" && (name == "rank" || name == "host");
 }
 
 }  // namespace
@@ -126,7 +126,8 @@ Status Chains::check_indexes() const {
       all_below(logs.text, strings, false) && all_below(logs.stream, strings, false) &&
       all_below(logs.level, strings, false) && all_below(logs.request, request_count(), true) &&
       all_below(logs.step, step_count(), true) && all_below(tracks.label, strings, false) &&
-      all_below(tracks.source, source_count(), false) && all_below(sources.name, strings, false);
+      all_below(tracks.source, source_count(), false) && all_below(sources.name, strings, false) &&
+      all_below(sources.host, strings, false);
   if (!indexes_good) return corrupt("an index in it points outside its table");
   return {};
 }

@@ -255,8 +255,21 @@ def test_an_existing_run_is_not_overwritten(tmp_path: Path) -> None:
     assert trace(run, "/bin/true", options=("--overwrite",)).returncode == 0
 
 
-@needs_root
-@pytest.mark.skipif(os.system("mountpoint -q /proc && command -v mount >/dev/null") != 0, reason="no mount here")
+@needs_target
+def test_an_event_costs_no_allocation_no_lock_and_no_system_call(tmp_path: Path) -> None:
+    """The program counts the first two, and the kernel kills it for the third."""
+    target = BUILD / "tests/targets/promise_target"
+    done = trace(tmp_path / "run", target)
+    if b"no seccomp" in done.stderr:
+        pytest.skip("seccomp is not allowed here")
+    assert done.returncode == 0 and done.stdout == b"allocations 0 locks 0\n", done
+    counters = manifest(tmp_path / "run")["counters"]
+    assert counters["trace.events"] + counters["trace.events_dropped"] == 20010 * 7
+    # The instruments work.
+    assert trace(tmp_path / "run2", target, "allocate").stdout == b"allocations 1 locks 0\n"
+    assert trace(tmp_path / "run3", target, "call").returncode == -signal.SIGKILL
+
+
 @needs_target
 def test_a_disk_that_stalls_loses_nothing(tmp_path: Path) -> None:
     """Each write takes most of a second: the events wait in the recorder's memory, and the output passes at once."""
@@ -273,6 +286,8 @@ def test_a_disk_that_stalls_loses_nothing(tmp_path: Path) -> None:
     assert run_teller("verify", tmp_path / "run").returncode == 0
 
 
+@needs_root
+@pytest.mark.skipif(os.system("mountpoint -q /proc && command -v mount >/dev/null") != 0, reason="no mount here")
 def test_a_full_disk_stops_the_capture_not_the_program(tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
