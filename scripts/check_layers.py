@@ -23,7 +23,7 @@ THIRD_PARTIES = {
     r"^torch/": {"learn"},
     r"^simdjson": {"importers"},
     r"^sqlite3": {"importers"},
-    r"^(cupti|nvtx3/)": {"preload"},
+    r"^(cupti|nvtx3/|Python\.h)": {"preload"},
     r"^nlohmann/": STAGES | {"run_folder", "cli", "base"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)

@@ -98,6 +98,7 @@ def note_python() -> None:
     """Says which Python this is."""
     version = "%s %s" % (sys.implementation.name, sys.version.split()[0])
     bridge.note(b"python", bridge.text(version))
+    bridge.note(b"hook_calls", bridge.text(bridge.kind))
 
 
 def _at_exit() -> None:

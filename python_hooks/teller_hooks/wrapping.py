@@ -20,12 +20,13 @@ _GENERATOR, _COROUTINE, _ITERABLE_COROUTINE, _ASYNC_GENERATOR = 0x20, 0x80, 0x10
 class Plan:
     """What to do around one wrapped function."""
 
-    __slots__ = ("target", "function", "name", "has_self", "names", "defaults", "simple")
+    __slots__ = ("target", "function", "name", "range", "has_self", "names", "defaults", "simple")
 
     def __init__(self, target: Target, function: Callable, name: str, has_self: bool) -> None:
         self.target = target
         self.function = function
         self.name = bridge.text(name)
+        self.range = bridge.Range(target.category, self.name)
         self.has_self = has_self
         names, self.defaults = record.parameter_names(function)
         self.names = names[1:] if has_self else names
@@ -61,14 +62,13 @@ class Plan:
 
 def _simple(plan: Plan) -> Callable:
     """The fast path: a constant name and nothing else."""
-    function, category, name = plan.function, plan.target.category, plan.name
-    push, pop, own_errors = bridge.push, bridge.pop, bridge.OWN_ERRORS
+    function, push, pop, own_errors = plan.function, plan.range.push, bridge.pop, bridge.OWN_ERRORS
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         pushed = True
         try:
-            push(category, name)
+            push()
         except own_errors:
             pushed = False
             counters.own_errors += 1
@@ -87,8 +87,7 @@ def _simple(plan: Plan) -> Callable:
 
 
 def _plain(plan: Plan) -> Callable:
-    function, category = plan.function, plan.target.category
-    push, pop, own_errors = bridge.push, bridge.pop, bridge.OWN_ERRORS
+    function, push, pop, own_errors = plan.function, plan.range.push_text, bridge.pop, bridge.OWN_ERRORS
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -96,7 +95,7 @@ def _plain(plan: Plan) -> Callable:
         try:
             message = plan.message(args, kwargs)
             if message is not None:
-                push(category, message)
+                push(message)
                 pushed = True
         except own_errors:
             counters.own_errors += 1
@@ -120,8 +119,7 @@ def _plain(plan: Plan) -> Callable:
 
 def _coroutine(plan: Plan) -> Callable:
     """Start and end, not push and pop: other coroutines run on the thread in between."""
-    function, category = plan.function, plan.target.category
-    start, end, own_errors = bridge.start, bridge.end, bridge.OWN_ERRORS
+    function, start, end, own_errors = plan.function, plan.range.start_text, bridge.end, bridge.OWN_ERRORS
 
     @functools.wraps(function)
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -129,7 +127,7 @@ def _coroutine(plan: Plan) -> Callable:
         try:
             message = plan.message(args, kwargs)
             if message is not None:
-                token = start(category, message)
+                token = start(message)
         except own_errors:
             counters.own_errors += 1
         if token is None:
@@ -153,8 +151,7 @@ def _coroutine(plan: Plan) -> Callable:
 
 def _generator(plan: Plan) -> Callable:
     """The range lasts from the first item asked for to the end."""
-    function, category = plan.function, plan.target.category
-    start, end, own_errors = bridge.start, bridge.end, bridge.OWN_ERRORS
+    function, start, end, own_errors = plan.function, plan.range.start_text, bridge.end, bridge.OWN_ERRORS
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -162,7 +159,7 @@ def _generator(plan: Plan) -> Callable:
         try:
             message = plan.message(args, kwargs)
             if message is not None:
-                token = start(category, message)
+                token = start(message)
         except own_errors:
             counters.own_errors += 1
         if token is None:
@@ -186,8 +183,7 @@ def _generator(plan: Plan) -> Callable:
 
 def _async_generator(plan: Plan) -> Callable:
     """There is no `async yield from`: what is sent and thrown is passed on by hand."""
-    function, category = plan.function, plan.target.category
-    start, end, own_errors = bridge.start, bridge.end, bridge.OWN_ERRORS
+    function, start, end, own_errors = plan.function, plan.range.start_text, bridge.end, bridge.OWN_ERRORS
 
     @functools.wraps(function)
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -195,7 +191,7 @@ def _async_generator(plan: Plan) -> Callable:
         try:
             message = plan.message(args, kwargs)
             if message is not None:
-                token = start(category, message)
+                token = start(message)
         except own_errors:
             counters.own_errors += 1
         try:
