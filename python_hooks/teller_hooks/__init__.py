@@ -22,8 +22,11 @@ def install(folder: str) -> bool:
     from . import counters, import_hook, targets
 
     counters.note_python()
+    level = os.environ.get("TELLER_LEVEL", "frontend")
     files = targets.built_in_files(folder) + targets.user_files(os.environ.get("TELLER_HOOKS", ""))
-    wanted = targets.load(files)
+    wanted = targets.load(files, level)
+    if level == "operators":
+        wanted.setdefault("torch", []).append((targets.OPERATORS, "torch"))
     if wanted:
         import_hook.install(wanted)
     counters.start()

@@ -25,6 +25,7 @@ struct CaptureOptions {
   bool overwrite = false;               // replace a run that is there
   std::vector<std::string> hook_files;  // further hook targets (docs/hooks.md)
   bool hooks = true;                    // load the Python hooks
+  std::string level = "frontend";       // what they record: engine, frontend or operators
   std::vector<std::string> log_files;   // files to follow
   bool preload = false;                 // LD_PRELOAD the collector into every process
   bool cuda = true;                     // offer the collector to the CUDA driver
