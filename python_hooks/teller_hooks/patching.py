@@ -64,7 +64,11 @@ def _wrapped(target: Target, holder: Any, raw: Any, name: str) -> Any:
 
 def _patch_one(module: Any, target: Target) -> None:
     holder, name, raw = _find(module, target.path)
-    if getattr(_function(raw), "__teller_target__", None) == str(target):
+    wrapped_as = getattr(_function(raw), "__teller_target__", None)
+    if wrapped_as == str(target):
+        return
+    if wrapped_as is not None and name not in vars(holder):  # inherited, and wrapped where it comes from
+        counters.installed += 1
         return
     setattr(holder, name, _wrapped(target, holder, raw, target.range or _default_name(module, target.path)))
     counters.installed += 1

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Target:
     """One function to be wrapped, its expressions compiled."""
 
-    __slots__ = ("module", "path", "category", "range", "role", "request", "record", "when", "stack")
+    __slots__ = ("module", "path", "category", "range", "role", "request", "record", "before", "when", "stack")
 
     def __init__(self, data: dict, stack: str) -> None:
         """Raises if `data` is not a target."""
@@ -32,8 +32,11 @@ class Target:
         self.category: int = bridge.CATEGORIES[layer]
         self.range: Optional[str] = data.get("range")
         self.role: Optional[str] = data.get("role")
+        if self.role not in (None, "step", "schedule", "iteration"):
+            raise ValueError("unknown role %r" % (self.role,))
         self.request: Optional[Expression] = expression("request")
         self.when: Optional[Expression] = expression("when")
+        self.before: Optional[Expression] = expression("before")
         self.record: dict = {}
         for key, text in data.get("record", {}).items():
             self.record[str(key)] = compile_expression(text)

@@ -41,4 +41,8 @@ struct CaptureOptions {
 // are printed here, as one line, because their exit codes are this command's own.
 int capture(const CaptureOptions& options);
 
+// `teller hooks`: becomes `python`, which does the work (python_hooks/teller_hooks/check.py).
+// Returns only if that fails.
+Result<int> run_hooks_tool(const std::string& python, const std::vector<std::string>& arguments);
+
 }  // namespace teller::capture
