@@ -12,7 +12,7 @@ from .source_index import Found, SourceIndex
 
 ALL_THERE, SOME_MISSING, BAD_FILE, FAILED = 0, 1, 2, 70
 _MAX_FILE_BYTES = 16 << 20
-_KEYS = {"module", "object", "layer", "range", "role", "request", "record", "before", "when", "comment"}
+_KEYS = {"module", "object", "layer", "range", "role", "request", "record", "before", "when", "unless", "comment"}
 _ROLES = ("step", "schedule", "iteration")
 _SIGNS = {"there": "ok", "missing": "MISSING", "no_module": "MISSING", "no_package": "MISSING",
           "not_function": "NO FUNCTION", "unknown": "unknown"}
@@ -43,6 +43,8 @@ def _check_entry(entry: object) -> None:
     unknown = sorted(set(entry) - _KEYS)
     if unknown:
         raise BadFile("unknown key %s" % unknown[0])
+    if not isinstance(entry.get("unless", ""), str):
+        raise BadFile("unless must be a name")
     if entry.get("layer", "FE") not in bridge.CATEGORIES:
         raise BadFile("unknown layer %r" % (entry["layer"],))
     if entry.get("role", "step") not in _ROLES:
@@ -87,6 +89,9 @@ def check_file(path: str, index: SourceIndex) -> dict:
         package = entry["module"].partition(".")[0]
         versions[package] = installed.version_of(package, index.paths)
         found: Found = index.find(entry["module"], entry["object"])
+        instead = entry.get("unless")
+        if instead and index.find(entry["module"], instead).status == "there":
+            found = Found("there", "left out, since %s is there" % instead)
         results.append({"module": entry["module"], "object": entry["object"], "status": found.status, "note": found.note})
     there = sum(result["status"] == "there" for result in results)
     return {"file": path, "stack": data.get("stack", ""), "versions": versions, "there": there, "targets": results}

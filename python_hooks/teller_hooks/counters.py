@@ -14,7 +14,7 @@ invalid = 0  # the target file or the target itself is wrong
 record_errors = 0  # an expression raised
 as_main = 0  # the module is run as __main__, where it cannot be reached
 own_errors = 0  # a range or record was given up, mostly near the recursion limit
-left_out = 0  # not of the level that was asked for
+left_out = 0  # not of the level that was asked for, or needless (`unless`)
 wanted = 0
 # Ranges whose end failed: ended with the next report.
 unended: tuple = ()

@@ -62,7 +62,19 @@ def _wrapped(target: Target, holder: Any, raw: Any, name: str) -> Any:
     return method
 
 
+def _is_there(module: Any, path: str) -> bool:
+    try:
+        _find(module, path)
+    except Missing:
+        return False
+    return True
+
+
 def _patch_one(module: Any, target: Target) -> None:
+    if target.unless is not None and _is_there(module, target.unless):
+        counters.left_out += 1
+        counters.wanted -= 1
+        return
     holder, name, raw = _find(module, target.path)
     wrapped_as = getattr(_function(raw), "__teller_target__", None)
     if wrapped_as == str(target):

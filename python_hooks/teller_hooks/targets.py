@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Target:
     """One function to be wrapped, its expressions compiled."""
 
-    __slots__ = ("module", "path", "category", "range", "role", "request", "record", "before", "when", "stack")
+    __slots__ = ("module", "path", "category", "range", "role", "request", "record", "before", "when", "unless", "stack")
 
     def __init__(self, data: dict, stack: str) -> None:
         """Raises if `data` is not a target."""
@@ -34,6 +34,7 @@ class Target:
         self.role: Optional[str] = data.get("role")
         if self.role not in (None, "step", "schedule", "iteration"):
             raise ValueError("unknown role %r" % (self.role,))
+        self.unless: Optional[str] = data.get("unless")
         self.request: Optional[Expression] = expression("request")
         self.when: Optional[Expression] = expression("when")
         self.before: Optional[Expression] = expression("before")
