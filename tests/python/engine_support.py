@@ -1,4 +1,4 @@
-"""Helpers of the tests that run real engines: which Python has them, the tiny model, a server that is traced."""
+"""Helpers of the tests and benchmarks that run real engines: which Python has them, the tiny model, a server that is traced."""
 from __future__ import annotations
 
 import os
@@ -9,8 +9,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from conftest import ROOT, teller_binary
-
+ROOT = Path(__file__).resolve().parents[2]
+TELLER = os.environ.get("TELLER_BIN", str(ROOT / "build/dev/src/cli/teller"))
 PROGRAMS = ROOT / "tests/python/engine_programs"
 ENVIRONMENT = {**os.environ, "HF_HUB_OFFLINE": "1", "VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
 ENVIRONMENT.pop("PYTHONUNBUFFERED", None)
@@ -41,7 +41,7 @@ def run_both(run: Path, *command: object, marker: str, env: dict, options: tuple
     `marker` must be the same; they are returned."""
     command = tuple(map(str, command))
     plain = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
-    traced = subprocess.run([teller_binary(), "trace", "-q", "-o", str(run), *options, "--", *command], capture_output=True, text=True,
+    traced = subprocess.run([TELLER, "trace", "-q", "-o", str(run), *options, "--", *command], capture_output=True, text=True,
                             env=env, timeout=280)
     output, errors = plain.communicate(timeout=280)
     assert plain.returncode == 0, errors[-3000:]
