@@ -104,14 +104,14 @@ with torch.autograd.profiler.record_function("mine"):
 def test_operators_of_all_threads(tmp_path: Path) -> None:
     run = traced(tmp_path, "operators", OPERATORS)
     assert sources(run)[0]["operators"] == "on"
-    pushes = events(run, "push")
+    pushes = [e for e in events(run, "push") if e["name"] != "backward"]  # that one is a target
     assert all(e["category"] == "BE" and e["domain"] == "teller" for e in pushes)
     names = {e["name"] for e in pushes}
     assert {"aten::linear", "aten::addmm", "aten::relu", "AddmmBackward0"} <= names
     assert "mine" not in names  # a range of the program, not an operator: its own NVTX would say it
     assert {e["tid"] for e in pushes if e["name"] == "aten::mm"} - {pushes[0]["tid"]}
     balanced(run)
-    assert events(traced(tmp_path, "frontend", OPERATORS), "push") == []
+    assert [e["name"] for e in events(traced(tmp_path, "frontend", OPERATORS), "push")] == ["backward"]
 
 
 PROFILED = """
@@ -178,3 +178,38 @@ os.waitpid(pid, 0)
 def test_a_forked_child_records_its_own(tmp_path: Path) -> None:
     run = traced(tmp_path, "operators", FORKED)
     assert len({e["pid"] for e in events(run, "push") if e["name"] == "aten::prod"}) == 2
+
+
+COMPILED_TARGETS = """
+import os, torch
+import torch.distributed as dist
+os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="0")
+torch.set_num_threads(1)
+torch.manual_seed(0)
+graphs = []
+def backend(graph, example):
+    graphs.append([getattr(node.target, "__name__", str(node.target)) for node in graph.graph.nodes])
+    return graph.forward
+model = torch.nn.Linear(4, 4)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+def step(x):
+    loss = model(x).sum()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    return loss.detach()
+compiled = torch.compile(step, backend=backend)
+print([compiled(torch.ones(2, 4)).item() for _ in range(3)])
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+def reduced(x):
+    y = x * 2
+    dist.all_reduce(y)
+    return y + 1
+print(torch.compile(reduced, backend=backend, fullgraph=True)(torch.ones(3)).tolist(), graphs)
+"""
+
+
+@needs_torch
+def test_built_in_targets_in_compiled_functions(tmp_path: Path) -> None:
+    names = [e["name"] for e in events(traced(tmp_path, "frontend", COMPILED_TARGETS), "push")]
+    assert names.count("optimizer.step") == names.count("backward") == 3
