@@ -13,10 +13,11 @@ namespace teller::collector {
 
 namespace {
 
-// What follows mirrors ATen/record_function.h of PyTorch 2.1 to 2.13, where it is the same: compared
-// in the wheels of 2.1.2, 2.2.2, 2.3.1, 2.4.1, 2.5.1, 2.6.0, 2.7.1, 2.8.0, 2.9.1, 2.10.0, 2.11.0,
-// 2.12.0 and 2.13.0, with the two symbols below; run with 2.13.0 only. Other versions are refused:
-// a callback of another layout would crash the program.
+// What follows mirrors ATen/record_function.h of PyTorch 2.1 to 2.13, where it is the same:
+// compared in the wheels
+// of 2.1.2, 2.2.2, 2.3.1, 2.4.1, 2.5.1, 2.6.0, 2.7.1, 2.8.0, 2.9.1, 2.10.0, 2.11.0, 2.12.0
+// and 2.13.0, with the two symbols below; run with 2.13.0 only. Other versions are refused: a
+// callback of another layout would crash the program.
 constexpr int kMajor = 2, kFirstMinor = 1, kLastMinor = 13;
 constexpr std::size_t kScopes = 10;  // at::RecordScope::NUM_SCOPES
 constexpr std::size_t kFunction = 0, kBackwardFunction = 1;
