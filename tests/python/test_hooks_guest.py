@@ -224,3 +224,5 @@ except TypeError as error:
     assert names == [*iteration[:2], "train iteration", *optimizer, *iteration, *optimizer, *iteration, *optimizer, *iteration,
                      *iteration, *optimizer]
     assert sum(e["name"] == "train iteration" for e in events(project / "run", "start")) == 6
+    child = [e["record"] for e in events(project / "run", "push", "pop", "start", "stop") if e["pid"] != parent]
+    assert child == ["push", "pop", "start"]  # it does not end its parent's
