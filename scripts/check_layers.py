@@ -24,7 +24,7 @@ THIRD_PARTIES = {
     r"^simdjson": {"importers"},
     r"^sqlite3": {"importers"},
     r"^re2/": {"capture"},
-    r"^(cupti|nvtx3/)": {"preload"},
+    r"^(cupti|nvtx3/|Python\.h)": {"preload"},
     r"^nlohmann/": STAGES | {"run_folder", "cli", "base"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)

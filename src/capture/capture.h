@@ -25,6 +25,7 @@ struct CaptureOptions {
   bool overwrite = false;               // replace a run that is there
   std::vector<std::string> hook_files;  // further hook targets (docs/hooks.md)
   bool hooks = true;                    // load the Python hooks
+  std::string level = "frontend";       // what they record: engine, frontend or operators
   std::vector<std::string> log_files;   // files to follow
   bool preload = false;                 // LD_PRELOAD the collector into every process
   bool cuda = true;                     // offer the collector to the CUDA driver
@@ -51,5 +52,9 @@ int capture(const CaptureOptions& options);
 // if it does not answer within `timeout_s`.
 Result<std::string> trigger_window(const std::string& run, const std::string& reason,
                                    double timeout_s);
+
+// `teller hooks`: becomes `python`, which does the work (python_hooks/teller_hooks/check.py).
+// Returns only if that fails.
+Result<int> run_hooks_tool(const std::string& python, const std::vector<std::string>& arguments);
 
 }  // namespace teller::capture

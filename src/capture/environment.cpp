@@ -84,6 +84,7 @@ Environment child_environment(const std::vector<std::string>& base,
   if (!request.python_hooks.empty() && !request.library.empty()) {
     set(variables, "TELLER_PYTHON_HOOKS", request.python_hooks);
     prepend(variables, "PYTHONPATH", request.python_hooks);
+    if (!request.level.empty()) set(variables, "TELLER_LEVEL", request.level);
     if (!request.hook_files.empty()) set(variables, "TELLER_HOOKS", joined(request.hook_files));
   }
   return environment;

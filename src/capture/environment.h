@@ -11,6 +11,7 @@ struct EnvironmentRequest {
   std::string library;       // "" = no native library
   std::string python_hooks;  // "" = no Python hooks
   std::vector<std::string> hook_files;
+  std::string level;  // what the hooks record: engine, frontend or operators
   bool preload = false;
   bool cuda = true;
 };

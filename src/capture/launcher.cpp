@@ -187,7 +187,8 @@ void describe(const Launch& launch, RunFolder& run, const std::vector<std::strin
   manifest["trace"] = {
       {"flush_period_ms", kFlushPeriodMs},       {"max_bytes", launch.options.max_bytes},
       {"duration_s", launch.options.duration_s}, {"hooks", launch.options.hook_files},
-      {"logs", launch.options.log_files},        {"notes", launch.environment.notes}};
+      {"level", launch.options.level},           {"logs", launch.options.log_files},
+      {"notes", launch.environment.notes}};
   if (launch.options.last_s > 0) {
     manifest["trace"]["last_s"] = launch.options.last_s;
     manifest["trace"]["window_bytes"] = launch.options.window_bytes;
@@ -329,6 +330,7 @@ Environment make_environment(const Launch& launch, const Parts& parts,
   request.library = parts.library;
   request.python_hooks = launch.options.hooks ? parts.python_hooks : "";
   request.hook_files = launch.options.hook_files;
+  request.level = launch.options.level;
   request.preload = launch.options.preload;
   request.cuda = launch.options.cuda;
   Environment environment = child_environment(base, request);

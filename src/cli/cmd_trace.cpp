@@ -20,6 +20,7 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  teller trace -- python serve.py --port 8000\n"
     "  teller trace -o RUN --hooks my_engine.json --log server.log -- ./start.sh\n"
+    "  teller trace -o RUN --level operators -- python train.py\n"
     "  teller trace -o RUN --duration 60 --max-size 2G -- vllm serve MODEL\n"
     "  teller trace -o RUN --last 60s --trigger-log 'CUDA error|OutOfMemory' --trigger-slow-step 5 "
     "-- vllm serve MODEL\n"
@@ -85,6 +86,13 @@ void add_options(CLI::App* command, capture::CaptureOptions* options, bool* no_h
                    "file of further hook targets (docs/hooks.md); may be given more than once")
       ->expected(1)
       ->take_all();
+  command
+      ->add_option(
+          "--level", options->level,
+          "what the Python hooks record: engine (steps and their records), frontend (also the\n"
+          "functions around and below them), operators (also PyTorch's operators)")
+      ->check(CLI::IsMember({"engine", "frontend", "operators"}))
+      ->capture_default_str();
   command->add_flag("--no-hooks", *no_hooks, "do not load the Python hooks");
   command
       ->add_option("--log", options->log_files,

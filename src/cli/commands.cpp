@@ -19,6 +19,7 @@ void add_all(CLI::App& app, Context& context) {
   add_stats(app, context);
   add_dump(app, context);
   add_verify(app, context);
+  add_hooks(app, context);
 }
 
 }  // namespace teller::cli

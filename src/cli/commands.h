@@ -34,6 +34,7 @@ void add_report(CLI::App& app, Context& context);
 void add_stats(CLI::App& app, Context& context);
 void add_dump(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
+void add_hooks(CLI::App& app, Context& context);
 
 // Adds every subcommand to `app`, in the order of the data path.
 void add_all(CLI::App& app, Context& context);

@@ -21,7 +21,8 @@ def test_only_the_doors_are_exported() -> None:
     names = {line.split()[-1] for line in text.splitlines()}
     assert names == {"InitializeInjection", "InitializeInjectionNvtx2", "teller_hook_init", "teller_hook_push",
                      "teller_hook_pop", "teller_hook_mark", "teller_hook_start", "teller_hook_end",
-                     "teller_hook_note"}
+                     "teller_hook_note", "teller_hook_message", "teller_hook_push_message", "teller_hook_start_message",
+                     "teller_hook_observe_torch"}
     needed = subprocess.run(["readelf", "-d", LIBRARY], text=True, capture_output=True, check=True).stdout
     libraries = [line.split("[")[1].rstrip("]") for line in needed.splitlines() if "NEEDED" in line]
     assert all(name.startswith(("libc.so", "ld-linux", "libdl", "libpthread")) for name in libraries), libraries
