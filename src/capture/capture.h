@@ -25,7 +25,13 @@ struct CaptureOptions {
   bool overwrite = false;               // replace a run that is there
   std::vector<std::string> hook_files;  // further hook targets (docs/hooks.md)
   bool hooks = true;                    // load the Python hooks
-  std::vector<std::string> log_files;   // files to follow
+  std::vector<std::string> log_files;   // files, or patterns of files, to follow
+  bool redact = true;                         // keep secrets and prompts out of the run
+  std::vector<std::string> redact_patterns;   // further ones, as regular expressions of RE2
+  bool context = true;                        // sample processes, host and GPUs each second
+  bool find_metrics = true;                   // scrape engines that the program starts
+  bool all_metrics = false;                   // keep every series, not only the known ones
+  std::vector<std::string> metrics_urls;      // Prometheus endpoints to scrape
   bool preload = false;                 // LD_PRELOAD the collector into every process
   bool cuda = true;                     // offer the collector to the CUDA driver
   bool split_output = false;            // two channels even where stdout and stderr are one file

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "context/context.h"
+#include "redact/redact.h"
 #include "run_folder/run_folder.h"
 
 namespace teller::capture {
@@ -32,6 +34,8 @@ struct RunTotals {
   std::uint64_t refused_processes = 0;
   std::uint64_t log_bytes_unkept = 0;
   std::uint64_t output_bytes_unforwarded = 0;
+  RedactCounts redacted;  // what was not stored, by kind
+  ContextCounts context;
 };
 
 // Not thread-safe. After the first failed write nothing more is written but, at the end, the
@@ -49,13 +53,16 @@ class RunWriter {
   // That file exists and belongs to the run.
   void keep_event_file() { event_files_.push_back(pending_event_file_); }
   void append_log(std::string_view lines);
+  // Samples of what was around the program; the file is made with the first.
+  void append_context(std::string_view lines);
   void write_processes(const std::string& jsonl);
   // Ends the capture: nothing is written from here on. The first reason stays.
   void stop(const std::string& reason, bool failed);
   bool stopped() const { return !stop_reason_.empty(); }
   bool failed() const { return failed_; }
   const std::string& stop_reason() const { return stop_reason_; }
-  std::uint64_t log_bytes() const { return log_bytes_; }
+  std::uint64_t log_bytes() const { return logs_.bytes; }
+  std::uint64_t context_bytes() const { return context_.bytes; }
   nlohmann::ordered_json& manifest() { return run_.manifest(); }
   const std::string& path() const { return run_.path(); }
 
@@ -65,12 +72,21 @@ class RunWriter {
   Status seal(std::string_view state, const RunTotals& totals);
 
  private:
+  // A file of JSON lines that grows.
+  struct LineFile {
+    const char* name;
+    int fd = -1;
+    std::uint64_t bytes = 0;
+  };
+
   explicit RunWriter(RunFolder run);
+  Status open_lines(LineFile& file);
+  void append(LineFile& file, std::string_view lines);
   Status publish(const RunTotals& totals);
 
   RunFolder run_;
-  int log_fd_ = -1;
-  std::uint64_t log_bytes_ = 0;
+  LineFile logs_{"logs.jsonl"};
+  LineFile context_{"context.jsonl"};
   std::vector<std::string> event_files_;
   std::string pending_event_file_;
   std::uint64_t next_file_ = 0;

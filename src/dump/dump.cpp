@@ -22,8 +22,9 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::string_view kArtifacts[] = {"manifest", "events", "logs",   "processes", "chains",
-                                           "findings", "slices", "tokens", "diagnosis", "labels"};
+constexpr std::string_view kArtifacts[] = {"manifest",  "events", "logs",     "processes",
+                                           "context",   "chains", "findings", "slices",
+                                           "tokens",    "diagnosis", "labels"};
 constexpr std::uint64_t kJsonFileLimit = 1u << 30;
 
 // Prints a JSON Lines file; lines that are not JSON objects are printed as "broken".
@@ -83,7 +84,7 @@ Status dump_file(const RunFolder& run, std::string_view artifact, const std::str
 Error unknown_artifact(const std::string& name) {
   return {
       ErrorCode::kUsage, "dump: there is no artefact called " + name,
-      "one of manifest, events, logs, processes, chains, chains.nodes, chains.steps, chains.rows, "
+      "one of manifest, events, logs, processes, context, chains, chains.nodes, chains.steps, chains.rows, "
       "chains.requests, chains.logs, chains.tracks, chains.sources, findings, slices, tokens, "
       "tokens.units, tokens.tokens, tokens.edges, diagnosis, labels"};
 }

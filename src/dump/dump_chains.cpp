@@ -23,9 +23,10 @@ constexpr TableWord kTables[] = {{"nodes", "node"},       {"steps", "step"}, {"r
                                  {"requests", "request"}, {"logs", "log"},   {"tracks", "track"},
                                  {"sources", "source"}};
 
-constexpr std::string_view kStringColumns[] = {"nodes.name",  "nodes.family", "steps.engine",
-                                               "requests.id", "logs.text",    "logs.stream",
-                                               "logs.level",  "tracks.label", "sources.name"};
+constexpr std::string_view kStringColumns[] = {
+    "nodes.name",   "nodes.family", "steps.engine", "requests.id",  "logs.text",
+    "logs.stream",  "logs.level",   "logs.format",  "logs.process", "logs.source",
+    "logs.ranks",   "tracks.label", "sources.name"};
 
 struct NodeFlagName {
   NodeFlag flag;
