@@ -10,6 +10,7 @@
 #include "base/mapped_file.h"
 #include "dump/dump_chains.h"
 #include "dump/dump_events.h"
+#include "dump/log_fields.h"
 #include "dump/dump_slices.h"
 #include "dump/dump_tokens.h"
 #include "dump/print.h"
@@ -42,6 +43,7 @@ Status dump_json_lines(const std::string& path, std::string_view word, const Dum
                    options.json, out);
       continue;
     }
+    if (word == "log" && options.json) add_log_fields(record);
     print_record(word, record, options.json, out);
   }
   return {};

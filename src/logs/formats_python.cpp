@@ -149,7 +149,8 @@ bool read_python(std::string_view text, LogFields& fields) {
       if (level.empty()) continue;
       cursor = Cursor(rest.substr(at + mark.size()));
       cursor.word();
-      cursor.take("]");
+      const bool closed = cursor.take("]");
+      if (mark == "[" && !closed) continue;
       for (const std::string_view dash : {" - ", ": ", " "}) {
         if (cursor.take(dash)) break;
       }

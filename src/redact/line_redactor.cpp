@@ -51,16 +51,13 @@ std::size_t LineRedactor::take(std::string_view raw, std::size_t wanted, bool en
     --cut;
   }
   cut = std::max(cut, done);
-  const std::string_view rest = raw.substr(done);
-  for (Secret secret : rules_->find(rest, ends)) {
-    secret.context += done;
-    secret.begin += done;
-    secret.end += done;
-    if (secret.begin >= cut) {
-      // The key stays with what it tells.
-      if (!all && secret.context < cut && secret.context > done) cut = secret.context;
-      break;
-    }
+  const std::size_t base = done;
+  for (Secret secret : rules_->find(raw.substr(base), ends)) {
+    secret.context += base;
+    secret.begin += base;
+    secret.end += base;
+    if (secret.begin >= cut && (all || secret.context >= cut)) break;
+    // The key stays with what it tells: both in this piece if they begin it, else in the next.
     if (!all && secret.end > cut && secret.context > done) {
       cut = secret.context;
       break;

@@ -11,7 +11,7 @@ namespace {
 
 // Feeds `bytes` in pieces of `piece` bytes; texts of the lines that come out.
 std::vector<std::string> texts(const std::string& bytes, std::size_t piece) {
-  static const Redactor kRules = Redactor::create({}).value();
+  static const Redactor kRules = std::move(Redactor::create({}).value());
   LogLines lines("stdout", 1, &kRules);
   std::string out;
   for (std::size_t i = 0; i < bytes.size(); i += piece) lines.add(1, bytes.substr(i, piece), out);

@@ -14,7 +14,7 @@ class LineRedactorTest : public testing::Test {
     EXPECT_EQ(redactor_.take(text, 64 << 10, true, out), text.size());
     return out;
   }
-  Redactor rules_ = Redactor::create({}).value();
+  Redactor rules_ = std::move(Redactor::create({}).value());
   LineRedactor redactor_{&rules_};
 };
 

@@ -81,7 +81,7 @@ TEST(Redactor, TakesPatternsOfUsers) {
 
 TEST(Redactor, CountsByKind) {
   RedactCounts counts;
-  const Redactor rules = Redactor::create({}).value();
+  const Redactor rules = std::move(Redactor::create({}).value());
   rules.text("api_key=a1 password=b2 api_key=c3", counts);
   EXPECT_EQ(counts.of(SecretKind::kApiKey), 2u);
   EXPECT_EQ(counts.of(SecretKind::kPassword), 1u);
@@ -90,7 +90,7 @@ TEST(Redactor, CountsByKind) {
 
 TEST(Redactor, ArgumentsBehindSecretOptions) {
   RedactCounts counts;
-  const Redactor rules = Redactor::create({}).value();
+  const Redactor rules = std::move(Redactor::create({}).value());
   using Arguments = std::vector<std::string>;
   EXPECT_EQ(rules.arguments({"vllm", "serve", "m", "--api-key", "k1", "k2", "--port", "8000",
                              "--hf-token=t", "--tokenizer", "x", "HF_TOKEN=y", "--token", "z"},
