@@ -142,8 +142,8 @@ void LogFollower::collect(std::int64_t now_ns, std::string& out) {
     ++counts_.rotations;
     read_file(files_.back(), now_ns, out);
   }
-  while (files_.size() > 1 && (files_.size() > kMaxOldFiles ||
-                               now_ns - files_.front().last_read_ns > kOldFileIdleNs)) {
+  while (files_.size() > 1 &&
+         (files_.size() > kMaxOldFiles || now_ns - files_.front().last_read_ns > kOldFileIdleNs)) {
     drop_first(out);
   }
 }

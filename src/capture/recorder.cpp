@@ -33,7 +33,8 @@ constexpr int kBusyTickMs = 1;
 constexpr std::uint64_t kBusyBytes = ring::kRingDataBytes / 8;
 constexpr std::int64_t kMillisecond = 1000000;
 constexpr std::int64_t kSamplePeriodNs = 50 * kMillisecond;
-constexpr std::int64_t kContextPeriodNs = 1000 * kMillisecond;
+// How often the sampler is told which processes there are.
+constexpr std::int64_t kContextPeriodNs = 100 * kMillisecond;
 constexpr std::int64_t kFlushPeriodNs = kFlushPeriodMs * kMillisecond;
 // How long the launcher waits for output that a slow reader has not taken yet.
 constexpr std::int64_t kDrainLimitNs = 2000 * kMillisecond;
@@ -246,7 +247,7 @@ void Recorder::report(bool going_on) {
   end.recorder = going_on ? getpid() : 0;
   end.stop_reason = writer_.stop_reason();
   const RunTotals counted = totals();
-  writer_.manifest()["logs_followed"] = logs_.describe_files();
+  if (!options_.log_files.empty()) writer_.manifest()["logs_followed"] = logs_.describe_files();
   const Status sealed = writer_.seal(going_on ? "recording" : "sealed", counted);
   if (!sealed) end.manifest_error = sealed.error().message;
   if (reported_ || setup_.control < 0) return;

@@ -52,7 +52,8 @@ Json counters_of(const RunTotals& totals) {
           {"trace.context_records", totals.context.records},
           {"trace.context_records_lost", totals.context.records_lost},
           {"trace.scrapes", totals.context.scrapes},
-          {"trace.scrapes_failed", totals.context.scrapes_failed}};
+          {"trace.scrapes_failed", totals.context.scrapes_failed},
+          {"trace.context_threads_failed", totals.context.threads_failed}};
 }
 
 Json redaction_of(const RunTotals& totals) {

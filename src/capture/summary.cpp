@@ -68,9 +68,9 @@ std::vector<std::string> summary_lines(const RunEnd& end, const RunTotals& total
                   std::to_string(totals.traced_processes) + " recorded events)" +
                   (losses.empty() ? "" : "; lost: " + losses));
   if (totals.redacted.total() > 0) {
-    lines.push_back(counted(totals.redacted.total(), "secret") +
-                    " or prompts were redacted in what is stored (docs/logs.md; --no-redact keeps " +
-                    "them)");
+    lines.push_back(
+        counted(totals.redacted.total(), "secret") +
+        " or prompts were redacted in what is stored (docs/logs.md; --no-redact keeps " + "them)");
   }
   return lines;
 }

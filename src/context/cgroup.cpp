@@ -60,15 +60,16 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
   return to_number(take_word(line));
 }
 
-void add_limits(Json& json, const std::optional<double>& cores, const std::optional<double>& bytes) {
+void add_limits(Json& json, const std::optional<double>& cores,
+                const std::optional<double>& bytes) {
   json["cpu_limit"] = cores ? Json(*cores) : Json();
   json["memory_limit"] = bytes ? Json(static_cast<std::uint64_t>(*bytes)) : Json();
 }
 
 Json sample_v1(const std::string& root, const CgroupPlace& place) {
   const std::string base = root + "/sys/fs/cgroup/";
-  Json json = {{"kind", "cgroup"}, {"version", 1}, {"cpu_path", place.cpu},
-               {"memory_path", place.memory}};
+  Json json = {
+      {"kind", "cgroup"}, {"version", 1}, {"cpu_path", place.cpu}, {"memory_path", place.memory}};
   const std::string cpu = folder_of(base + "cpu", place.cpu);
   const std::string memory = folder_of(base + "memory", place.memory);
   std::optional<double> cores;

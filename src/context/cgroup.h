@@ -12,8 +12,8 @@ namespace teller {
 
 // Where a process stands in the control groups. Equal places have equal records.
 struct CgroupPlace {
-  int version = 0;     // 1 or 2
-  std::string cpu;     // path of its group below the controller's mount; of all controllers in 2
+  int version = 0;  // 1 or 2
+  std::string cpu;  // path of its group below the controller's mount; of all controllers in 2
   std::string cpuacct;
   std::string memory;
   bool operator==(const CgroupPlace&) const = default;

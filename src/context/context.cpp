@@ -46,11 +46,13 @@ struct Context::State {
   std::vector<ContextProcess> processes;
   std::string pending;
   ContextCounts counts;
-  std::mutex sampling;  // of processes; then `places`
+  std::mutex sampling;              // of processes; then `places`
   std::vector<CgroupPlace> places;  // also of processes that are gone
 
   void put(std::int64_t time_ns, ContextRecord record);
   void sample_processes();
+  template <typename Body>
+  static void start(const std::shared_ptr<State>& state, Body body);
   // Runs `sample` each second until the end.
   template <typename Sample>
   void run(Sample&& sample);
@@ -103,8 +105,33 @@ void Context::State::run(Sample&& sample) {
     while (next <= now) next += kPeriod;
     changed.wait_until(lock, next, [this] { return stop; });
   }
-  --running;
-  changed.notify_all();
+}
+
+// A thread that cannot be had costs its samples, not the recorder.
+template <typename Body>
+void Context::State::start(const std::shared_ptr<State>& state, Body body) {
+  const auto end = [](State& ended, bool failed) {
+    const std::lock_guard lock(ended.mutex);
+    --ended.running;
+    if (failed) ++ended.counts.threads_failed;
+    ended.changed.notify_all();
+  };
+  {
+    const std::lock_guard lock(state->mutex);
+    ++state->running;
+  }
+  try {
+    std::thread([state, body, end] {
+      try {
+        body(*state);
+        end(*state, false);
+      } catch (...) {
+        end(*state, true);
+      }
+    }).detach();
+  } catch (...) {
+    end(*state, true);
+  }
 }
 
 Status check_context(const ContextOptions& options) {
@@ -121,21 +148,14 @@ Context::Context(ContextOptions options) : state_(std::make_shared<State>()) {
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const auto start = [this](auto body) {
-    {
-      const std::lock_guard lock(state_->mutex);
-      ++state_->running;
-    }
-    std::thread([state = state_, body] { body(*state); }).detach();
-  };
-  start([](State& state) {
+  State::start(state_, [](State& state) {
     {
       std::unique_lock lock(state.mutex);
       state.changed.wait(lock, [&] { return state.stop || !state.processes.empty(); });
     }
     state.run([&state] { state.sample_processes(); });
   });
-  start([](State& state) {
+  State::start(state_, [](State& state) {
     std::optional<Gpus> gpus;
     gpus.emplace();
     state.run([&] {
@@ -144,7 +164,7 @@ Context::Context(ContextOptions options) : state_(std::make_shared<State>()) {
       for (ContextRecord& record : gpus->sample()) state.put(time, std::move(record));
     });
   });
-  start([](State& state) {
+  State::start(state_, [](State& state) {
     Scraper scraper(state.options);
     ContextCounts counts;
     state.run([&] {

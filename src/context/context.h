@@ -12,10 +12,10 @@
 namespace teller {
 
 struct ContextOptions {
-  bool find_engines = true;          // scrape engines among the processes
-  bool all_series = false;           // keep every series that they show
-  std::vector<std::string> urls;     // further endpoints: http://HOST:PORT/PATH
-  std::string root;                  // before /proc and /sys; for tests
+  bool find_engines = true;       // scrape engines among the processes
+  bool all_series = false;        // keep every series that they show
+  std::vector<std::string> urls;  // further endpoints: http://HOST:PORT/PATH
+  std::string root;               // before /proc and /sys; for tests
 };
 
 struct ContextProcess {
@@ -28,6 +28,7 @@ struct ContextCounts {
   std::uint64_t records_lost = 0;  // nobody took them
   std::uint64_t scrapes = 0;
   std::uint64_t scrapes_failed = 0;
+  std::uint64_t threads_failed = 0;  // could not start, or ran out of memory
 };
 
 // Checks the URLs: kUsage if one is not "http://HOST[:PORT][/PATH]".

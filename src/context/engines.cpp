@@ -112,8 +112,8 @@ std::uint16_t engine_port(const std::vector<std::string>& argv) {
   for (std::size_t i = 0; i < argv.size(); ++i) {
     const std::string& item = argv[i];
     const bool serves = i + 1 < argv.size() && argv[i + 1] == "serve";
-    if ((base_name(item) == "vllm" && serves) ||
-        item.starts_with("vllm.entrypoints.") || item.find("vllm/entrypoints/") != item.npos) {
+    if ((base_name(item) == "vllm" && serves) || item.starts_with("vllm.entrypoints.") ||
+        item.find("vllm/entrypoints/") != item.npos) {
       return stated_port(argv, kVllmPort);
     }
     if ((base_name(item) == "sglang" && serves) || item == "sglang.launch_server" ||

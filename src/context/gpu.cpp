@@ -44,9 +44,9 @@ struct ThrottleName {
   const char* name;
 };
 constexpr ThrottleName kThrottles[] = {
-    {0x1, "idle"},          {0x2, "application_clocks"}, {0x4, "power_cap"},
-    {0x8, "hw_slowdown"},   {0x10, "sync_boost"},        {0x20, "sw_thermal"},
-    {0x40, "hw_thermal"},   {0x80, "power_brake"},       {0x100, "display_clocks"}};
+    {0x1, "idle"},        {0x2, "application_clocks"}, {0x4, "power_cap"},
+    {0x8, "hw_slowdown"}, {0x10, "sync_boost"},        {0x20, "sw_thermal"},
+    {0x40, "hw_thermal"}, {0x80, "power_brake"},       {0x100, "display_clocks"}};
 
 Json throttle_names(unsigned long long reasons) {
   Json names = Json::array();

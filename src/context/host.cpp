@@ -94,7 +94,8 @@ void add_pressure(const std::string& root, Json& json) {
 void add_network(const std::string& root, Json& json) {
   const auto text = read_small_file(root + "/proc/net/dev");
   if (!text) return;
-  constexpr const char* kKeys[] = {"rx_bytes", "rx_packets", "rx_errors", "rx_drops", "", "", "", "",
+  constexpr const char* kKeys[] = {"rx_bytes", "rx_packets", "rx_errors", "rx_drops",
+                                   "",         "",           "",          "",
                                    "tx_bytes", "tx_packets", "tx_errors", "tx_drops"};
   Json network = {{"rx_bytes", 0}, {"tx_bytes", 0}};
   std::string_view rest = *text;

@@ -17,20 +17,31 @@ constexpr std::size_t kMaxSeries = 4096;
 constexpr std::size_t kMaxName = 1024;
 
 // What tells how an engine does: requests running and waiting, the KV cache, preemptions, tokens.
-constexpr std::string_view kKept[] = {
-    "vllm:num_requests_running",    "vllm:num_requests_waiting",
-    "vllm:num_requests_swapped",    "vllm:num_requests_waiting_by_reason",
-    "vllm:kv_cache_usage_perc",     "vllm:gpu_cache_usage_perc",
-    "vllm:cpu_cache_usage_perc",    "vllm:num_preemptions_total",
-    "vllm:num_preemptions",         "vllm:prompt_tokens_total",
-    "vllm:generation_tokens_total", "vllm:request_success_total",
-    "sglang:num_running_reqs",      "sglang:num_queue_reqs",
-    "sglang:num_grammar_queue_reqs", "sglang:num_retracted_reqs",
-    "sglang:num_paused_reqs",       "sglang:num_used_tokens",
-    "sglang:token_usage",           "sglang:gen_throughput",
-    "sglang:cache_hit_rate",        "sglang:prompt_tokens_total",
-    "sglang:generation_tokens_total", "sglang:num_requests_total",
-    "sglang:num_aborted_requests_total"};
+constexpr std::string_view kKept[] = {"vllm:num_requests_running",
+                                      "vllm:num_requests_waiting",
+                                      "vllm:num_requests_swapped",
+                                      "vllm:num_requests_waiting_by_reason",
+                                      "vllm:kv_cache_usage_perc",
+                                      "vllm:gpu_cache_usage_perc",
+                                      "vllm:cpu_cache_usage_perc",
+                                      "vllm:num_preemptions_total",
+                                      "vllm:num_preemptions",
+                                      "vllm:prompt_tokens_total",
+                                      "vllm:generation_tokens_total",
+                                      "vllm:request_success_total",
+                                      "sglang:num_running_reqs",
+                                      "sglang:num_queue_reqs",
+                                      "sglang:num_grammar_queue_reqs",
+                                      "sglang:num_retracted_reqs",
+                                      "sglang:num_paused_reqs",
+                                      "sglang:num_used_tokens",
+                                      "sglang:token_usage",
+                                      "sglang:gen_throughput",
+                                      "sglang:cache_hit_rate",
+                                      "sglang:prompt_tokens_total",
+                                      "sglang:generation_tokens_total",
+                                      "sglang:num_requests_total",
+                                      "sglang:num_aborted_requests_total"};
 
 bool is_kept(std::string_view name) {
   return std::find(std::begin(kKept), std::end(kKept), name) != std::end(kKept);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "context/context.h"
-#include "context/http_get.h"
 #include "context/host.h"
+#include "context/http_get.h"
 
 namespace teller {
 

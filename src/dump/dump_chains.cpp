@@ -24,9 +24,9 @@ constexpr TableWord kTables[] = {{"nodes", "node"},       {"steps", "step"}, {"r
                                  {"sources", "source"}};
 
 constexpr std::string_view kStringColumns[] = {
-    "nodes.name",   "nodes.family", "steps.engine", "requests.id",  "logs.text",
-    "logs.stream",  "logs.level",   "logs.format",  "logs.process", "logs.source",
-    "logs.ranks",   "tracks.label", "sources.name"};
+    "nodes.name",  "nodes.family", "steps.engine", "requests.id",  "logs.text",
+    "logs.stream", "logs.level",   "logs.format",  "logs.process", "logs.source",
+    "logs.ranks",  "tracks.label", "sources.name"};
 
 struct NodeFlagName {
   NodeFlag flag;

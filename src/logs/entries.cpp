@@ -58,8 +58,7 @@ bool is_rule(std::string_view message) {
 std::int64_t speaker(const LogFields& fields) {
   if (!fields.named) return 0;
   if (fields.pid >= 0) return fields.pid + 1;
-  const std::int32_t rank =
-      fields.ranks.global >= 0 ? fields.ranks.global : fields.ranks.local;
+  const std::int32_t rank = fields.ranks.global >= 0 ? fields.ranks.global : fields.ranks.local;
   return rank >= 0 ? -1 - std::int64_t{rank} : 0;
 }
 
@@ -114,8 +113,8 @@ bool LogEntries::goes_on(const Line& line, Open& open) {
   if (timed && line.time_ns - open.last_ns > kTogetherNs) return false;
   const bool formatted = fields.format != LogFormat::kNone;
   // vLLM repeats its whole prefix before each line of one message.
-  if (formatted && (fields.source.empty() || fields.source != open.source ||
-                    fields.level != open.level)) {
+  if (formatted &&
+      (fields.source.empty() || fields.source != open.source || fields.level != open.level)) {
     return false;
   }
   return advance(fields.message, open);

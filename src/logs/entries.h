@@ -22,8 +22,8 @@ class LogEntries {
     const LogFields* fields = nullptr;
   };
 
-  // The row of the first line of the entry that `line`, in row `row`, belongs to: `row` itself where
-  // it begins one. Lines of one stream that name processes or ranks are told apart by them.
+  // The row of the first line of the entry that `line`, in row `row`, belongs to: `row` itself
+  // where it begins one. Lines of one stream that name processes or ranks are told apart by them.
   std::uint32_t place(const Line& line, std::uint32_t row);
 
  private:

@@ -132,8 +132,8 @@ bool read_ray(std::string_view text, LogFields& fields) {
 }
 
 // "[Fri Mar  3 04:44:24 2023] NVRM: …", "[ 1843.308145] …", "Feb 14 05:03:41 host kernel: …",
-// "kern: warning: [2026-04-22T21:27:51.29Z]: …". Only what the kernel is known to write: a bracketed
-// time alone is of many programs.
+// "kern: warning: [2026-04-22T21:27:51.29Z]: …". Only what the kernel is known to write: a
+// bracketed time alone is of many programs.
 bool read_kernel(std::string_view text, LogFields& fields) {
   Cursor cursor(text);
   std::string_view level;

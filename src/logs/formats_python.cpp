@@ -22,8 +22,8 @@ void take_tokens(Cursor& cursor, LogFields& fields) {
     if (!token) return;
     tried.take("]");
     tried.take(" ");
-    const std::string_view level = token->size() == 1 ? level_of_letter(token->front())
-                                                      : level_at(*token);
+    const std::string_view level =
+        token->size() == 1 ? level_of_letter(token->front()) : level_at(*token);
     const std::size_t second_colon = token->find(':', token->find(':') + 1);
     if (*token == "TRT-LLM" || *token == "TensorRT-LLM") {
       fields.format = LogFormat::kTensorRt;

@@ -31,7 +31,8 @@ bool states_error(std::string_view message) {
 bool read_format(std::string_view text, LogFields& fields) {
   return read_level_first(text, fields) || read_glog(text, fields) || read_nccl(text, fields) ||
          read_ucx(text, fields) || read_ray(text, fields) || read_kernel(text, fields) ||
-         read_bracketed(text, fields) || read_python(text, fields) || read_json(text, fields);
+         read_bracketed(text, fields) || read_python(text, fields) || read_json(text, fields) ||
+         (text.starts_with(" [") && read_bracketed(text.substr(1), fields));  // Megatron
 }
 
 // A line of vLLM behind something of someone else's.

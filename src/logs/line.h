@@ -12,12 +12,12 @@ namespace teller {
 
 // The format that a line has; names as `dump` prints them.
 enum class LogFormat : std::uint8_t {
-  kNone,       // none that is known: the whole line is its message
-  kVllm,       // "INFO 12-22 21:44:40 [core.py:349] …", with or without "(NAME pid=N) " before it
-  kUvicorn,    // "INFO:     10.0.0.1:52348 - "POST …", "WARNING:module:…"
-  kSglang,     // "[2026-07-21 08:04:41 TP0 EP0] …"
-  kGlog,       // "[rank3]:[E410 14:46:34.6 ProcessGroupNCCL.cpp:684] …", "E0619 … file.cpp:136] …"
-  kNccl,       // "host:pid:tid [0] NCCL INFO …"
+  kNone,     // none that is known: the whole line is its message
+  kVllm,     // "INFO 12-22 21:44:40 [core.py:349] …", with or without "(NAME pid=N) " before it
+  kUvicorn,  // "INFO:     10.0.0.1:52348 - "POST …", "WARNING:module:…"
+  kSglang,   // "[2026-07-21 08:04:41 TP0 EP0] …"
+  kGlog,  // "[rank3]:[E410 14:46:34.6 ProcessGroupNCCL.cpp:684] …", "E0619 … file.cpp:136] …"
+  kNccl,  // "host:pid:tid [0] NCCL INFO …"
   kKernel,     // "[ 1843.3] NVRM: Xid …", "Feb 14 05:03:41 host kernel: …"
   kRay,        // "[2025-04-02 15:02:00,117 E 135782 135782] (raylet) node_manager.cc:3069: …"
   kTensorRt,   // "[06/24/2026-15:44:20] [TRT-LLM] [RANK 0] [E] …", "[TensorRT-LLM][INFO] …"

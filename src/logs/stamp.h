@@ -28,15 +28,16 @@ struct LogStamp {
 
 // What is known about the clocks of the host that wrote the lines.
 struct LogClocks {
-  std::optional<std::int32_t> zone_s;         // its time zone, seconds east of UTC
+  std::optional<std::int32_t> zone_s;          // its time zone, seconds east of UTC
   std::optional<std::int64_t> unix_offset_ns;  // a time of the run's clock + this = Unix time
   bool run_is_monotonic = false;               // the run's clock is the host's CLOCK_MONOTONIC
 };
 
-// Reads a time at the front of `text`, without brackets, and takes it off. Knows `MM-DD HH:MM[:SS]`,
-// `YYYY-MM-DD HH:MM:SS` (or T), `MM/DD/YYYY-HH:MM:SS`, `Fri Mar  3 04:44:24 2023`,
+// Reads a time at the front of `text`, without brackets, and takes it off. Knows `MM-DD
+// HH:MM[:SS]`, `YYYY-MM-DD HH:MM:SS` (or T), `MM/DD/YYYY-HH:MM:SS`, `Fri Mar  3 04:44:24 2023`,
 // `Feb 14 05:03:41`, `HH:MM:SS`, each with an optional fraction, zones behind them (Z, +hh:mm), and
-// numbers with a point (since boot, or since 1970). Nothing, and `text` unchanged, if there is none.
+// numbers with a point (since boot, or since 1970). Nothing, and `text` unchanged, if there is
+// none.
 std::optional<LogStamp> take_stamp(std::string_view& text);
 // Reads `410 14:46:34.629385703` of glog: month without or with a leading zero, day, time.
 std::optional<LogStamp> take_glog_stamp(std::string_view& text);

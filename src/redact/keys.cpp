@@ -1,4 +1,4 @@
-// Names that say that a secret or a prompt stands behind them.
+// Names that say that a secret or a prompt stands behind them, and what stands in its place.
 #include <algorithm>
 #include <string>
 
@@ -56,17 +56,25 @@ constexpr KeyWord kEnds[] = {{"secret_access_key", KeyMeaning::kAwsKey},
                              {"credentials", KeyMeaning::kPassword},
                              {"authorization", KeyMeaning::kAuthorization}};
 // Whole names of what users ask and engines answer.
-constexpr KeyWord kWhole[] = {
-    {"prompt", KeyMeaning::kPrompt},           {"prompts", KeyMeaning::kPrompt},
-    {"prompt_text", KeyMeaning::kPrompt},      {"input_text", KeyMeaning::kPrompt},
-    {"output", KeyMeaning::kPrompt},           {"output_text", KeyMeaning::kPrompt},
-    {"generated_text", KeyMeaning::kPrompt},   {"text", KeyMeaning::kPrompt},
-    {"content", KeyMeaning::kPrompt},          {"messages", KeyMeaning::kPrompt},
-    {"prompt_token_ids", KeyMeaning::kTokenIds}, {"input_ids", KeyMeaning::kTokenIds},
-    {"output_ids", KeyMeaning::kTokenIds},     {"output_token_ids", KeyMeaning::kTokenIds},
-    {"input_token_ids", KeyMeaning::kTokenIds}, {"token_ids", KeyMeaning::kTokenIds},
-    {"new_token_ids", KeyMeaning::kTokenIds},  {"origin_input_ids", KeyMeaning::kTokenIds},
-    {"origin_input_text", KeyMeaning::kPrompt}};
+constexpr KeyWord kWhole[] = {{"prompt", KeyMeaning::kPrompt},
+                              {"prompts", KeyMeaning::kPrompt},
+                              {"prompt_text", KeyMeaning::kPrompt},
+                              {"input_text", KeyMeaning::kPrompt},
+                              {"output", KeyMeaning::kPrompt},
+                              {"output_text", KeyMeaning::kPrompt},
+                              {"generated_text", KeyMeaning::kPrompt},
+                              {"text", KeyMeaning::kPrompt},
+                              {"content", KeyMeaning::kPrompt},
+                              {"messages", KeyMeaning::kPrompt},
+                              {"prompt_token_ids", KeyMeaning::kTokenIds},
+                              {"input_ids", KeyMeaning::kTokenIds},
+                              {"output_ids", KeyMeaning::kTokenIds},
+                              {"output_token_ids", KeyMeaning::kTokenIds},
+                              {"input_token_ids", KeyMeaning::kTokenIds},
+                              {"token_ids", KeyMeaning::kTokenIds},
+                              {"new_token_ids", KeyMeaning::kTokenIds},
+                              {"origin_input_ids", KeyMeaning::kTokenIds},
+                              {"origin_input_text", KeyMeaning::kPrompt}};
 
 }  // namespace
 
@@ -84,11 +92,43 @@ KeyMeaning meaning_of_key(std::string_view key) {
 
 bool is_secret_name(std::string_view name) {
   std::string upper(name);
-  std::transform(upper.begin(), upper.end(), upper.begin(),
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
   constexpr std::string_view kWords[] = {"KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH"};
   return std::any_of(std::begin(kWords), std::end(kWords),
                      [&](std::string_view word) { return upper.find(word) != std::string::npos; });
+}
+
+std::string_view secret_kind_name(SecretKind kind) {
+  constexpr std::string_view kNames[kSecretKinds] = {"api_key", "bearer", "password",  "hf_token",
+                                                     "aws_key", "prompt", "token_ids", "pattern"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+SecretKind secret_kind_of(KeyMeaning meaning) {
+  switch (meaning) {
+    case KeyMeaning::kPassword:
+      return SecretKind::kPassword;
+    case KeyMeaning::kHfToken:
+      return SecretKind::kHfToken;
+    case KeyMeaning::kAwsKey:
+      return SecretKind::kAwsKey;
+    case KeyMeaning::kAuthorization:
+      return SecretKind::kBearer;
+    case KeyMeaning::kPrompt:
+      return SecretKind::kPrompt;
+    case KeyMeaning::kTokenIds:
+      return SecretKind::kTokenIds;
+    default:
+      return SecretKind::kApiKey;
+  }
+}
+
+void append_mark(SecretKind kind, std::string& out) {
+  out += "<redacted:";
+  out += secret_kind_name(kind);
+  out += '>';
 }
 
 }  // namespace teller

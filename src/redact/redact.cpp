@@ -59,8 +59,9 @@ Result<Redactor> Redactor::create(const RedactOptions& options) {
     auto compiled = std::make_unique<RE2>(pattern, re_options);
     const std::string tried = "reading the pattern '" + pattern + "' of --redact-pattern: ";
     if (!compiled->ok()) {
-      return Error{ErrorCode::kUsage, tried + compiled->error(),
-                   "patterns are regular expressions of RE2; put \\ before what is meant literally"};
+      return Error{
+          ErrorCode::kUsage, tried + compiled->error(),
+          "patterns are regular expressions of RE2; put \\ before what is meant literally"};
     }
     if (RE2::FullMatch("", *compiled)) {
       return Error{ErrorCode::kUsage, tried + "it matches the empty text",
@@ -127,8 +128,8 @@ std::vector<std::string> Redactor::arguments(const std::vector<std::string>& arg
     if (name == std::string::npos) continue;
     const KeyMeaning meaning = meaning_of_key(std::string_view(argument).substr(name));
     const bool prompt = meaning == KeyMeaning::kPrompt || meaning == KeyMeaning::kTokenIds;
-    secret_next = (meaning != KeyMeaning::kNone && !prompt) || argument == "--token" ||
-                  argument == "--key";
+    secret_next =
+        (meaning != KeyMeaning::kNone && !prompt) || argument == "--token" || argument == "--key";
     kind = secret_kind_of(meaning);
   }
   return kept;

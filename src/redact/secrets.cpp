@@ -83,8 +83,8 @@ class Finder {
     secret.begin = begin;
     const std::size_t size = value.find(text_.substr(std::min(resume_, text_.size())), whole_);
     secret.end = size == kNone ? text_.size() : resume_ + size;
-    secret.open = size == kNone && (!whole_ || kind == SecretKind::kPrompt ||
-                                    kind == SecretKind::kTokenIds);
+    secret.open =
+        size == kNone && (!whole_ || kind == SecretKind::kPrompt || kind == SecretKind::kTokenIds);
     secret.value = value;
     const std::string_view text = text_.substr(begin, secret.end - begin);
     at_ = std::max(at_, secret.end);
@@ -154,9 +154,8 @@ class Finder {
 
   // "VLLM_API_KEY", "HF_TOKEN"; not "MAX_TOKENS", "PASS".
   static bool is_secret_variable(std::string_view word) {
-    const bool variable = std::all_of(word.begin(), word.end(), [](char c) {
-      return is_upper(c) || is_digit(c) || c == '_';
-    });
+    const bool variable = std::all_of(
+        word.begin(), word.end(), [](char c) { return is_upper(c) || is_digit(c) || c == '_'; });
     if (!variable) return false;
     for (const std::string_view end :
          {"_KEY", "_TOKEN", "_SECRET", "_PASS", "_PASSWORD", "_CREDENTIALS", "_AUTH"}) {
@@ -230,37 +229,6 @@ class Finder {
 };
 
 }  // namespace
-
-std::string_view secret_kind_name(SecretKind kind) {
-  constexpr std::string_view kNames[kSecretKinds] = {
-      "api_key", "bearer", "password", "hf_token", "aws_key", "prompt", "token_ids", "pattern"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
-SecretKind secret_kind_of(KeyMeaning meaning) {
-  switch (meaning) {
-    case KeyMeaning::kPassword:
-      return SecretKind::kPassword;
-    case KeyMeaning::kHfToken:
-      return SecretKind::kHfToken;
-    case KeyMeaning::kAwsKey:
-      return SecretKind::kAwsKey;
-    case KeyMeaning::kAuthorization:
-      return SecretKind::kBearer;
-    case KeyMeaning::kPrompt:
-      return SecretKind::kPrompt;
-    case KeyMeaning::kTokenIds:
-      return SecretKind::kTokenIds;
-    default:
-      return SecretKind::kApiKey;
-  }
-}
-
-void append_mark(SecretKind kind, std::string& out) {
-  out += "<redacted:";
-  out += secret_kind_name(kind);
-  out += '>';
-}
 
 std::vector<Secret> find_secrets(std::string_view text, bool whole) {
   return Finder(text, whole).find();

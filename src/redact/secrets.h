@@ -40,7 +40,16 @@ struct Secret {
 std::vector<Secret> find_secrets(std::string_view text, bool whole);
 
 // What a key in front of a value says about it.
-enum class KeyMeaning : std::uint8_t { kNone, kApiKey, kPassword, kHfToken, kAwsKey, kAuthorization, kPrompt, kTokenIds };
+enum class KeyMeaning : std::uint8_t {
+  kNone,
+  kApiKey,
+  kPassword,
+  kHfToken,
+  kAwsKey,
+  kAuthorization,
+  kPrompt,
+  kTokenIds
+};
 // The meaning of "api_key", "x-api-key", "VLLM_API_KEY", "prompt_token_ids", …
 KeyMeaning meaning_of_key(std::string_view key);
 // The kind of what stands behind such a key.

@@ -29,8 +29,8 @@ class ValueEnd {
   bool is_quote(char c) const;
 
   Mode mode_ = Mode::kToken;
-  char quote_ = '\0';      // that of the string we are in
-  bool escaped_ = false;   // strings end at \" instead of "
+  char quote_ = '\0';        // that of the string we are in
+  bool escaped_ = false;     // strings end at \" instead of "
   std::size_t slashes_ = 0;  // backslashes just before
   std::size_t depth_ = 1;
   bool pending_ = false;  // a quote was the last character

@@ -131,8 +131,9 @@ Status Chains::check_indexes() const {
       all_below(logs.level, strings, false) && all_below(logs.request, request_count(), true) &&
       all_below(logs.step, step_count(), true) && all_below(logs.entry, log_count(), false) &&
       all_below(logs.format, strings, false) && all_below(logs.process, strings, false) &&
-      all_below(logs.source, strings, false) && all_below(logs.ranks, strings, false) && all_below(tracks.label, strings, false) &&
-      all_below(tracks.source, source_count(), false) && all_below(sources.name, strings, false);
+      all_below(logs.source, strings, false) && all_below(logs.ranks, strings, false) &&
+      all_below(tracks.label, strings, false) && all_below(tracks.source, source_count(), false) &&
+      all_below(sources.name, strings, false);
   if (!indexes_good) return corrupt("an index in it points outside its table");
   return {};
 }

@@ -152,8 +152,8 @@ class Collector {
     const auto gpu = number(record, "gpu");
     Series* const series = at(gpus_, gpu ? whole(*gpu).dump() : "?");
     if (series == nullptr) return;
-    for (const char* key : {"power_mw", "memory_used", "sm_clock_mhz", "celsius",
-                            "ecc_uncorrected", "busy_percent"}) {
+    for (const char* key : {"power_mw", "memory_used", "sm_clock_mhz", "celsius", "ecc_uncorrected",
+                            "busy_percent"}) {
       series->see(record, key);
     }
     if (const auto xid = number(record, "xid")) ++series->counts["xid " + whole(*xid).dump()];
@@ -213,9 +213,8 @@ class Collector {
     Json json = {{"path", path}};
     const Track& limit = series.track("cpu_limit");
     json["cpu_limit"] = limit.seen() ? Json(limit.last()) : Json();
-    json["memory_limit"] = series.track("memory_limit").seen()
-                               ? whole(series.track("memory_limit").last())
-                               : Json();
+    json["memory_limit"] =
+        series.track("memory_limit").seen() ? whole(series.track("memory_limit").last()) : Json();
     series.put_most(json, "memory_max", "memory_bytes");
     series.put_growth(json, "periods", "periods");
     series.put_growth(json, "throttled_periods", "throttled_periods");

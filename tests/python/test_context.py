@@ -4,12 +4,15 @@ from __future__ import annotations
 import http.server
 import json
 import os
+import signal
+import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
-from conftest import run_teller
+from conftest import run_teller, teller_binary
 from trace_support import BUILD, PYTHON, dumped, manifest, trace
 
 METRICS = b"""# TYPE vllm:num_requests_running gauge
@@ -61,7 +64,7 @@ class Server:
 def test_processes_and_host_are_sampled(tmp_path: Path) -> None:
     run = tmp_path / "run"
     code = ("import os, time; pid = os.fork(); t = time.monotonic()\n"
-            "while time.monotonic() - t < 1.6: pass\n"
+            "while time.monotonic() - t < 2.6: pass\n"
             "pid and os.wait()")
     assert trace(run, PYTHON, "-c", code).returncode == 0
     by_pid: dict = {}
@@ -93,6 +96,19 @@ def test_context_can_be_off_and_counts_towards_the_size(tmp_path: Path) -> None:
     assert len(of_kind(run, "host")) < 3
 
 
+def test_samples_outlive_their_recorder(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    command = [teller_binary(), "trace", "-q", "-o", run, "--", "/bin/sh", "-c", "echo up; sleep 2"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as launcher:
+        launcher.stdout.readline()
+        time.sleep(0.6)
+        children = Path(f"/proc/{launcher.pid}/task/{launcher.pid}/children").read_text().split()
+        recorder = [int(c) for c in children if Path(f"/proc/{c}/comm").read_text().startswith("teller-rec")]
+        os.kill(recorder[0], signal.SIGKILL)
+        assert launcher.wait(timeout=20) == 0
+    assert manifest(run)["state"] == "recording" and len(of_kind(run, "host")) >= 1
+
+
 def test_gpus_are_sampled_through_nvml(tmp_path: Path) -> None:
     folder = BUILD / "tests/targets/fake_nvml"
     if not folder.exists():
@@ -105,7 +121,7 @@ def test_gpus_are_sampled_through_nvml(tmp_path: Path) -> None:
     expected = {"uuid": "GPU-fake-0", "graphics_clock_mhz": 1000, "sm_clock_mhz": 1001, "memory_clock_mhz": 1002,
                 "throttle": ["power_cap", "hw_thermal"], "throttle_bits": 68, "power_mw": 350000, "memory_used": 60 << 30,
                 "memory_total": 80 << 30, "busy_percent": 97, "ecc_corrected": 5, "ecc_uncorrected": 2}
-    assert {key: value for key, value in good[0].items() if key not in ("t", "kind", "gpu")} == expected
+    assert {key: value for key, value in good[0].items() if key not in ("record", "t", "kind", "gpu")} == expected
     lost = next(record for record in of_kind(run, "gpu") if record["gpu"] == 1)
     assert lost["nvml_error"] == 15 and "power_mw" not in lost
     assert [(e["gpu"], e["event"], e["xid"]) for e in of_kind(run, "gpu_event")] == [(1, "xid", 79)]

@@ -41,7 +41,8 @@ TEST(LogLines, LongLinesAreCutBetweenCharacters) {
 }
 
 TEST(LogLines, SecretsAreFoundHoweverTheBytesArrive) {
-  const std::string bytes = "curl -H 'Authorization: Bearer abc.def-123' x\nkey hf_abcdefghijklmnop1 y\n";
+  const std::string bytes =
+      "curl -H 'Authorization: Bearer abc.def-123' x\nkey hf_abcdefghijklmnop1 y\n";
   const std::vector<std::string> expected{"curl -H 'Authorization: Bearer <redacted:bearer>' x",
                                           "key <redacted:hf_token> y"};
   for (std::size_t piece = 1; piece <= bytes.size(); ++piece) {
@@ -56,8 +57,8 @@ TEST(LogLines, ASecretAtThePlaceWhereALongLineIsCutIsNotStored) {
     std::string joined;
     for (const std::string& text : texts(bytes, 4096)) joined += text;
     EXPECT_EQ(joined.find("s3cret"), std::string::npos) << before;
-    EXPECT_EQ(joined, std::string(before, 'x') + " api_key=<redacted:api_key> " +
-                          std::string(100, 'y'));
+    EXPECT_EQ(joined,
+              std::string(before, 'x') + " api_key=<redacted:api_key> " + std::string(100, 'y'));
   }
 }
 

@@ -26,7 +26,8 @@ TEST(Cgroup, Version2TakesTheLowestLimitOnTheWayUp) {
              "usage_usec 5000\nuser_usec 1\nnr_periods 40\nnr_throttled 8\nthrottled_usec 900\n");
   root.write(group + "memory.current", "4096\n");
   root.write(group + "memory.peak", "8192\n");
-  root.write(group + "memory.events", "low 0\nhigh 0\nmax 3\noom 1\noom_kill 1\noom_group_kill 0\n");
+  root.write(group + "memory.events",
+             "low 0\nhigh 0\nmax 3\noom 1\noom_kill 1\noom_group_kill 0\n");
   EXPECT_EQ(sample(root).dump(),
             R"({"kind":"cgroup","version":2,"path":"/slice/pod/box","cpu_limit":1.5,)"
             R"("memory_limit":8589934592,"cpu_usage_ns":5000000,"periods":40,)"
@@ -47,7 +48,8 @@ TEST(Cgroup, Version2WithoutControllersTellsNoLimits) {
 
 TEST(Cgroup, Version1ReadsEachControllersGroup) {
   FakeRoot root;
-  root.write("proc/7/cgroup", "5:cpuset:/x\n4:memory:/box\n2:cpu,cpuacct:/\n1:name=systemd:/\n0::/\n");
+  root.write("proc/7/cgroup",
+             "5:cpuset:/x\n4:memory:/box\n2:cpu,cpuacct:/\n1:name=systemd:/\n0::/\n");
   root.write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
   root.write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
   root.write("sys/fs/cgroup/cpu/cpu.stat", "nr_periods 4\nnr_throttled 2\nthrottled_time 77\n");

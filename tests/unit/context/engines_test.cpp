@@ -13,8 +13,8 @@ TEST(Engines, AreKnownByTheirArguments) {
   using Arguments = std::vector<std::string>;
   EXPECT_EQ(engine_port(Arguments{"python", "/usr/bin/vllm", "serve", "m"}), 8000);
   EXPECT_EQ(engine_port(Arguments{"vllm", "serve", "m", "--port", "9001"}), 9001);
-  EXPECT_EQ(engine_port(Arguments{"python", "-m", "vllm.entrypoints.openai.api_server", "--port=7"}),
-            7);
+  EXPECT_EQ(
+      engine_port(Arguments{"python", "-m", "vllm.entrypoints.openai.api_server", "--port=7"}), 7);
   EXPECT_EQ(engine_port(Arguments{"python", "-m", "sglang.launch_server"}), 30000);
   EXPECT_EQ(engine_port(Arguments{"sglang", "serve", "--port", "99999"}), 30000);
   for (const Arguments& other :

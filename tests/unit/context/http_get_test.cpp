@@ -28,8 +28,7 @@ class OneAnswer {
       char request[4096];
       if (recv(client, request, sizeof request, 0) > 0) {
         for (std::size_t sent = 0; sent < text.size();) {
-          const ssize_t count =
-              send(client, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+          const ssize_t count = send(client, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
           if (count <= 0) break;
           sent += static_cast<std::size_t>(count);
         }
@@ -62,9 +61,9 @@ TEST(HttpUrl, IsReadOrRefused) {
   EXPECT_EQ(plain->path, "/metrics");
   EXPECT_EQ(parse_http_url("http://[::1]:9/x")->host, "::1");
   EXPECT_EQ(parse_http_url("http://h")->path, "/");
-  for (const char* bad : {"https://h/", "h:1", "http://", "http://:1/", "http://h:0/",
-                          "http://h:99999/", "http://h:x/", "http://u:p@h/", "http://h/a\r\nX: y",
-                          "file:///etc/passwd"}) {
+  for (const char* bad :
+       {"https://h/", "h:1", "http://", "http://:1/", "http://h:0/", "http://h:99999/",
+        "http://h:x/", "http://u:p@h/", "http://h/a\r\nX: y", "file:///etc/passwd"}) {
     const auto refused = parse_http_url(bad);
     ASSERT_FALSE(refused) << bad;
     EXPECT_EQ(refused.error().code, ErrorCode::kUsage);
@@ -80,16 +79,18 @@ TEST(HttpGet, ReadsAnAnswer) {
 }
 
 TEST(HttpGet, FollowsNoRedirect) {
-  const auto answer = ask("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n"
-                          "Content-Length: 0\r\n\r\n");
+  const auto answer =
+      ask("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n"
+          "Content-Length: 0\r\n\r\n");
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->status, 302);
 }
 
 TEST(HttpGet, RefusesLongAnswers) {
   const std::string body(kMaxAnswerBytes + 1, 'x');
-  const auto answer = ask("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) +
-                          "\r\n\r\n" + body, 30000);
+  const auto answer =
+      ask("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body,
+          30000);
   ASSERT_FALSE(answer);
   EXPECT_NE(answer.error().message.find("16 MiB"), std::string::npos);
 }

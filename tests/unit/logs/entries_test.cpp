@@ -23,8 +23,8 @@ std::vector<std::uint32_t> heads(const std::vector<std::string>& lines) {
 using Rows = std::vector<std::uint32_t>;
 
 TEST(LogEntries, ATracebackWithWhatItChainsIsOne) {
-  EXPECT_EQ(heads({"Traceback (most recent call last):", "  File \"a.py\", line 1, in f",
-                   "    g()", "ValueError: x", "",
+  EXPECT_EQ(heads({"Traceback (most recent call last):", "  File \"a.py\", line 1, in f", "    g()",
+                   "ValueError: x", "",
                    "During handling of the above exception, another exception occurred:", "",
                    "Traceback (most recent call last):", "  File \"a.py\", line 2, in g",
                    "RuntimeError: y", "unrelated"}),
@@ -32,10 +32,10 @@ TEST(LogEntries, ATracebackWithWhatItChainsIsOne) {
 }
 
 TEST(LogEntries, TwoTracebacksAreTwo) {
-  EXPECT_EQ(heads({"Traceback (most recent call last):", "  File \"a.py\", line 1", "ValueError: x",
-                   "Traceback (most recent call last):", "  File \"a.py\", line 2",
-                   "RuntimeError: y"}),
-            (Rows{0, 0, 0, 3, 3, 3}));
+  EXPECT_EQ(
+      heads({"Traceback (most recent call last):", "  File \"a.py\", line 1", "ValueError: x",
+             "Traceback (most recent call last):", "  File \"a.py\", line 2", "RuntimeError: y"}),
+      (Rows{0, 0, 0, 3, 3, 3}));
 }
 
 TEST(LogEntries, PrefixedTracebacksOfTwoProcessesAreToldApart) {

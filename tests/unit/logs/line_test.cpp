@@ -28,16 +28,16 @@ const Case kCases[] = {
      "[repeated 6x across cluster]",
      "vllm", "ERROR", "RayWorkerWrapper", 67451, "worker_base.py:148",
      "x [repeated 6x across cluster]"},
-    {"ERROR 02-04 23:21:45 core.py:210] EngineCore hit an exception: Traceback", "vllm", "ERROR", "",
-     -1, "core.py:210", "EngineCore hit an exception: Traceback"},
+    {"ERROR 02-04 23:21:45 core.py:210] EngineCore hit an exception: Traceback", "vllm", "ERROR",
+     "", -1, "core.py:210", "EngineCore hit an exception: Traceback"},
     {"(VllmWorker rank=1 pid=2978) ERROR 03-19 07:27:53 [multiproc_executor.py:375] failed", "vllm",
      "ERROR", "VllmWorker", 2978, "multiproc_executor.py:375", "failed"},
     {"(VllmWorker TP6 pid=1224446) INFO 03-19 07:27:53 [a.py:1] x", "vllm", "INFO", "VllmWorker",
      1224446, "a.py:1", "x"},
     {"(EngineCore_DP0 pid=15638) (Worker_PP3 pid=200085) ERROR 11-03 23:14 [core.py:1] x", "vllm",
      "ERROR", "Worker_PP3", 200085, "core.py:1", "x"},
-    {"(EngineCore_DP0 pid=2010410) INFO 12-22 21:44:40 [core.py:349] Iteration(515): 0 context", "vllm",
-     "INFO", "EngineCore_DP0", 2010410, "core.py:349", "Iteration(515): 0 context"},
+    {"(EngineCore_DP0 pid=2010410) INFO 12-22 21:44:40 [core.py:349] Iteration(515): 0 context",
+     "vllm", "INFO", "EngineCore_DP0", 2010410, "core.py:349", "Iteration(515): 0 context"},
     {"DEBUG 12-22 21:44:40 [v1/core/.../sched.py:9] x", "vllm", "DEBUG", "", -1,
      "v1/core/.../sched.py:9", "x"},
     {"vllm-1  | (Worker_TP1_EP1 pid=77) WARNING 12-22 21:44:40 [x.py:2] late", "vllm", "WARNING",
@@ -57,8 +57,8 @@ const Case kCases[] = {
     {"[07-21 08:04:41] Scheduler hit an exception: Traceback", "sglang", "ERROR", "", -1, "",
      "Scheduler hit an exception: Traceback"},
     // c10d and glog.
-    {"[rank3]:[E410 14:46:34.629385703 ProcessGroupNCCL.cpp:684] [Rank 3] Watchdog", "glog", "ERROR",
-     "", -1, "ProcessGroupNCCL.cpp:684", "[Rank 3] Watchdog"},
+    {"[rank3]:[E410 14:46:34.629385703 ProcessGroupNCCL.cpp:684] [Rank 3] Watchdog", "glog",
+     "ERROR", "", -1, "ProcessGroupNCCL.cpp:684", "[Rank 3] Watchdog"},
     {"[E ProcessGroupNCCL.cpp:828] [Rank 2] Watchdog caught collective", "glog", "ERROR", "", -1,
      "ProcessGroupNCCL.cpp:828", "[Rank 2] Watchdog caught collective"},
     {"E0619 02:47:42.441629  1555 tcp_transport.cpp:136] failed", "glog", "ERROR", "", -1,
@@ -97,10 +97,12 @@ const Case kCases[] = {
      "Engine version 1"},
     {"[1784621081.896649] [host:537  :1]  srd_iface.c:221  UCX  ERROR no route", "ucx", "ERROR", "",
      537, "srd_iface.c:221", "no route"},
-    {"[2025-04-21T23:31:09.074419] [426] [7f] [AtorchTrainerV2] [#step] [BEGIN] {}", "bracketed", "",
-     "", 426, "", "[7f] [AtorchTrainerV2] [#step] [BEGIN] {}"},
+    {"[2025-04-21T23:31:09.074419] [426] [7f] [AtorchTrainerV2] [#step] [BEGIN] {}", "bracketed",
+     "", "", 426, "", "[7f] [AtorchTrainerV2] [#step] [BEGIN] {}"},
     {"[2025-04-21 23:31:09 +0000] [12] [INFO] Booting worker", "bracketed", "INFO", "", 12, "",
      "Booting worker"},
+    {" [2024-09-05 10:01:11] iteration      120/  500000 | loss", "sglang", "", "", -1, "",
+     "iteration      120/  500000 | loss"},
     {R"({"asctime": "2026-01-02 03:04:05", "levelname": "ERROR", "process": 44, "processName": "EngineCore", "message": "it \"broke\""})",
      "json", "ERROR", "EngineCore", 44, "", R"(it \"broke\")"},
     // No format: the line is its message.
@@ -143,14 +145,16 @@ TEST(LogLine, RanksAreRead) {
   EXPECT_EQ(parse_line("[06/24/2026-15:44:20] [TRT-LLM] [RANK 4] [E] x").ranks.global, 4);
   EXPECT_EQ(parse_line("[E ProcessGroupNCCL.cpp:828] [Rank 2] x").ranks.global, 2);
   // The rank in a group is that of the job only for the group of all.
-  EXPECT_EQ(parse_line("[E ProcessGroupNCCL.cpp:828] [PG ID 0 PG GUID 0 Rank 1] x").ranks.global, 1);
+  EXPECT_EQ(parse_line("[E ProcessGroupNCCL.cpp:828] [PG ID 0 PG GUID 0 Rank 1] x").ranks.global,
+            1);
   EXPECT_EQ(parse_line("[E ProcessGroupNCCL.cpp:828] [PG ID 2 PG GUID 3 Rank 1] x").ranks.global,
             -1);
 }
 
 // Twice the length may not take much more than twice the work; here: it ends at all.
 TEST(LogLine, LongLinesAreReadOnceOver) {
-  for (const char* unit : {"[", "(a pid=1) ", " - ", "request_id=", "{\"a\": ", "INFO ", "::", "\""}) {
+  for (const char* unit :
+       {"[", "(a pid=1) ", " - ", "request_id=", "{\"a\": ", "INFO ", "::", "\""}) {
     std::string text;
     while (text.size() < (4u << 20)) text += unit;
     const LogFields line = parse_line(text);

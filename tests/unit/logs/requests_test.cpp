@@ -1,6 +1,6 @@
-#include "logs/line.h"
-
 #include <gtest/gtest.h>
+
+#include "logs/line.h"
 
 namespace teller {
 namespace {

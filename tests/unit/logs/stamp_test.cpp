@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 // 2026-01-01 00:00:10 UTC is second 10 of the run's clock.
 constexpr std::int64_t kNewYear = 1'767'225'600;
-const LogClocks kClocks{3600, kNewYear * kSecond, true};
+const LogClocks kClocks{3600, kNewYear* kSecond, true};
 
 std::optional<std::int64_t> run_ns(const char* text, std::optional<std::int64_t> arrival,
                                    const LogClocks& clocks = kClocks) {

@@ -29,7 +29,8 @@ const Case kCases[] = {
     {"http://host:8000/metrics", "http://host:8000/metrics"},
     {"'api_key': ['k1', 'k2'], 'port': 8000", "'api_key': <redacted:api_key>, 'port': 8000"},
     {"api_key=None, password: ''", "api_key=None, password: ''"},
-    {"OPENAI_API_KEY=abc HF_TOKEN=def", "OPENAI_API_KEY=<redacted:api_key> HF_TOKEN=<redacted:hf_token>"},
+    {"OPENAI_API_KEY=abc HF_TOKEN=def",
+     "OPENAI_API_KEY=<redacted:api_key> HF_TOKEN=<redacted:hf_token>"},
     {"client = OpenAI(api_key=\"topsecret\")", "client = OpenAI(api_key=<redacted:api_key>)"},
     {"vllm serve m --api-key abc --port 1", "vllm serve m --api-key <redacted:api_key> --port 1"},
     {"Received request cmpl-1-0: prompt: 'It\\'s me', params: SamplingParams(n=1), "
@@ -50,7 +51,8 @@ const Case kCases[] = {
      "Decode batch. #running-req: 36, #token: 1920, token usage: 0.94, #queue-req: 5, "},
     {"max_tokens=16, eos_token_id: 2, MAX_TOKENS=5, num_keys=3, key: value",
      "max_tokens=16, eos_token_id: 2, MAX_TOKENS=5, num_keys=3, key: value"},
-    {"Avg prompt throughput: 1.0 tokens/s, Running: 3 reqs", "Avg prompt throughput: 1.0 tokens/s, Running: 3 reqs"},
+    {"Avg prompt throughput: 1.0 tokens/s, Running: 3 reqs",
+     "Avg prompt throughput: 1.0 tokens/s, Running: 3 reqs"},
     {"sk-learn hf_config_overrides task-sk-1", "sk-learn hf_config_overrides task-sk-1"},
     {"", ""},
 };
@@ -92,13 +94,13 @@ TEST(Redactor, ArgumentsBehindSecretOptions) {
   RedactCounts counts;
   const Redactor rules = std::move(Redactor::create({}).value());
   using Arguments = std::vector<std::string>;
-  EXPECT_EQ(rules.arguments({"vllm", "serve", "m", "--api-key", "k1", "k2", "--port", "8000",
-                             "--hf-token=t", "--tokenizer", "x", "HF_TOKEN=y", "--token", "z"},
-                            counts),
-            (Arguments{"vllm", "serve", "m", "--api-key", "<redacted:api_key>",
-                       "<redacted:api_key>", "--port", "8000", "--hf-token=<redacted:hf_token>",
-                       "--tokenizer", "x", "HF_TOKEN=<redacted:hf_token>", "--token",
-                       "<redacted:api_key>"}));
+  EXPECT_EQ(
+      rules.arguments({"vllm", "serve", "m", "--api-key", "k1", "k2", "--port", "8000",
+                       "--hf-token=t", "--tokenizer", "x", "HF_TOKEN=y", "--token", "z"},
+                      counts),
+      (Arguments{"vllm", "serve", "m", "--api-key", "<redacted:api_key>", "<redacted:api_key>",
+                 "--port", "8000", "--hf-token=<redacted:hf_token>", "--tokenizer", "x",
+                 "HF_TOKEN=<redacted:hf_token>", "--token", "<redacted:api_key>"}));
   EXPECT_EQ(counts.total(), 5u);
 }
 
