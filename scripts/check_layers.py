@@ -12,7 +12,11 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = {"base": {"base"}, "run_folder": {"base", "run_folder"}}
+SHARED = {"base": {"base"}, "run_folder": {"base", "run_folder"}, "logs": {"base", "logs"},
+          "redact": {"base", "logs", "redact"}, "context": {"base", "context"}}
+# Shared folders that every stage may include, and those that one stage may.
+FOR_ALL = {"base", "run_folder", "logs"}
+FOR_ONE = {"capture": {"redact", "context"}}
 STAGES = {"simulate", "capture", "importers", "reconstruct", "stats", "slice", "tpe", "learn", "report", "dump",
           "verify", "merge"}
 # Third-party header (as a pattern on the include) -> folders that may use it; tests may use all but CLI11.
@@ -23,9 +27,10 @@ THIRD_PARTIES = {
     r"^torch/": {"learn"},
     r"^simdjson": {"importers"},
     r"^sqlite3": {"importers"},
-    r"^re2/": {"capture"},
     r"^(cupti|nvtx3/|Python\.h)": {"preload"},
-    r"^nlohmann/": STAGES | {"run_folder", "cli", "base"},
+    r"^nlohmann/": STAGES | {"run_folder", "cli", "base", "context"},
+    r"^re2/": {"redact", "capture"},
+    r"^httplib": {"context"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
 
@@ -36,7 +41,7 @@ def allowed_own(folder: str) -> set[str]:
         return SHARED[folder]
     if folder == "preload":
         return {"preload"}
-    return {"base", "run_folder", folder}
+    return FOR_ALL | FOR_ONE.get(folder, set()) | {folder}
 
 
 def violation(folder: str, header: str) -> str | None:

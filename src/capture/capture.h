@@ -20,19 +20,25 @@ inline constexpr int kExitNotFound = 127;
 inline constexpr int kFlushPeriodMs = 250;
 
 struct CaptureOptions {
-  std::vector<std::string> argv;        // the program and its arguments
-  std::string output;                   // run folder; "" = runs/<program>-<time>
-  bool overwrite = false;               // replace a run that is there
-  std::vector<std::string> hook_files;  // further hook targets (docs/hooks.md)
-  bool hooks = true;                    // load the Python hooks
-  std::string level = "frontend";       // what they record: engine, frontend or operators
-  std::vector<std::string> log_files;   // files to follow
-  bool preload = false;                 // LD_PRELOAD the collector into every process
-  bool cuda = true;                     // offer the collector to the CUDA driver
-  bool split_output = false;            // two channels even where stdout and stderr are one file
-  std::uint64_t max_bytes = 0;          // stop capturing at this size of the run; 0 = never
-  double duration_s = 0;                // stop capturing after this time; 0 = never
-  double last_s = 0;  // keep only the newest seconds (--last); 0 = write everything
+  std::vector<std::string> argv;             // the program and its arguments
+  std::string output;                        // run folder; "" = runs/<program>-<time>
+  bool overwrite = false;                    // replace a run that is there
+  std::vector<std::string> hook_files;       // further hook targets (docs/hooks.md)
+  bool hooks = true;                         // load the Python hooks
+  std::string level = "frontend";            // what they record: engine, frontend or operators
+  std::vector<std::string> log_files;        // files, or patterns of files, to follow
+  bool redact = true;                        // keep secrets and prompts out of the run
+  std::vector<std::string> redact_patterns;  // further ones, as regular expressions of RE2
+  bool context = true;                       // sample processes, host and GPUs each second
+  bool find_metrics = true;                  // scrape engines that the program starts
+  bool all_metrics = false;                  // keep every series, not only the known ones
+  std::vector<std::string> metrics_urls;     // Prometheus endpoints to scrape
+  bool preload = false;                      // LD_PRELOAD the collector into every process
+  bool cuda = true;                          // offer the collector to the CUDA driver
+  bool split_output = false;    // two channels even where stdout and stderr are one file
+  std::uint64_t max_bytes = 0;  // stop capturing at this size of the run; 0 = never
+  double duration_s = 0;        // stop capturing after this time; 0 = never
+  double last_s = 0;            // keep only the newest seconds (--last); 0 = write everything
   std::uint64_t window_bytes = 256u << 20;  // memory for them
   double trigger_slow_step = 0;             // triggers: see TriggerKind; 0 = off
   std::vector<std::string> trigger_log;

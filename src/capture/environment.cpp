@@ -1,8 +1,9 @@
 #include "capture/environment.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
+
+#include "redact/redact.h"
 
 namespace teller::capture {
 
@@ -47,15 +48,6 @@ std::string joined(const std::vector<std::string>& items) {
   return text;
 }
 
-bool looks_secret(std::string_view name) {
-  std::string upper(name);
-  std::transform(upper.begin(), upper.end(), upper.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  constexpr std::string_view kWords[] = {"KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH"};
-  return std::any_of(std::begin(kWords), std::end(kWords),
-                     [&](std::string_view word) { return upper.find(word) != std::string::npos; });
-}
-
 bool is_of_interest(std::string_view name) {
   constexpr std::string_view kPrefixes[] = {
       "CUDA_",   "NCCL_",  "GLOO_",      "VLLM_",   "SGLANG_",       "TORCH",
@@ -94,7 +86,7 @@ std::vector<std::string> recorded_variables(const std::vector<std::string>& base
   std::vector<std::string> kept;
   for (const std::string& variable : base) {
     const std::string_view name = name_of(variable);
-    if (is_of_interest(name) && !looks_secret(name)) kept.push_back(variable);
+    if (is_of_interest(name) && !is_secret_name(name)) kept.push_back(variable);
   }
   std::sort(kept.begin(), kept.end());
   return kept;

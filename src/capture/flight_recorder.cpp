@@ -39,26 +39,28 @@ Result<std::unique_ptr<FlightRecorder>> FlightRecorder::create(const CaptureOpti
                                                                TracedProcesses& traced,
                                                                ProcessTable& table) {
   TELLER_TRY(LogWindow logs, LogWindow::create(options.trigger_log));
+  TELLER_TRY(LogWindow context, LogWindow::create({}));
   TELLER_TRY(ControlSocket control, ControlSocket::listen_at(socket_folder + "/control"));
-  return std::unique_ptr<FlightRecorder>(
-      new FlightRecorder(options, writer, traced, table, std::move(logs), std::move(control)));
+  return std::unique_ptr<FlightRecorder>(new FlightRecorder(
+      options, writer, traced, table, std::move(logs), std::move(context), std::move(control)));
 }
 
 FlightRecorder::FlightRecorder(const CaptureOptions& options, RunWriter& writer,
                                TracedProcesses& traced, ProcessTable& table, LogWindow logs,
-                               ControlSocket control)
+                               LogWindow context, ControlSocket control)
     : options_(options),
       writer_(writer),
       traced_(traced),
       table_(table),
       logs_(std::move(logs)),
+      context_(std::move(context)),
       control_(std::move(control)),
       triggers_(to_ns(options.last_s), to_ns(options.after_s)),
       dumps_(writer.path() + "/triggers", std::max<std::size_t>(options.keep, 1)),
       window_ns_(to_ns(options.last_s)),
       begin_ns_(monotonic_ns()) {
   traced_.keep_windows(options.trigger_slow_step);
-  writer_.keep_logs_in(&logs_);
+  writer_.keep_lines_in(&logs_, &context_);
   writer_.manifest()["trace"]["control"] = control_.path();
   writer_.manifest()["triggers"] = Json::array();
   trigger_on_signal();
@@ -68,8 +70,9 @@ FlightRecorder::FlightRecorder(const CaptureOptions& options, RunWriter& writer,
 void FlightRecorder::forget(std::int64_t now_ns) {
   traced_.forget_before(now_ns - window_ns_);
   logs_.forget_before(now_ns - window_ns_);
+  context_.forget_before(now_ns - window_ns_);
   bool short_of_memory = false;
-  while (traced_.window_bytes() + logs_.bytes() > options_.window_bytes) {
+  while (traced_.window_bytes() + logs_.bytes() + context_.bytes() > options_.window_bytes) {
     const bool forgotten =
         logs_.oldest_ns() < traced_.oldest_ns() ? logs_.forget_oldest() : traced_.forget_oldest();
     if (!forgotten) break;
@@ -160,9 +163,12 @@ Status FlightRecorder::write_run(const std::string& path, const Trigger& trigger
   RunTotals totals;
   TELLER_CHECK_OK(traced_.write_windows(writer, &totals));
   writer.append_log(logs_.text());
-  writer.write_processes(table_.to_jsonl());
+  writer.append_context(context_.text());
+  RedactCounts redacted;
+  writer.write_processes(table_.to_jsonl(redacted));
   if (writer.stopped()) return Error{ErrorCode::kIo, writer.stop_reason(), ""};
   totals.log_lines = logs_.lines();
+  totals.context.records = context_.lines();
   totals.processes = table_.size();
   return writer.seal("sealed", totals);
 }
@@ -175,9 +181,10 @@ Status FlightRecorder::finish(std::int64_t now_ns) {
   }
   writer_.manifest()["window"] = window_json(now_ns);
   writer_.manifest()["trace"].erase("control");
-  writer_.keep_logs_in(nullptr);
+  writer_.keep_lines_in(nullptr, nullptr);
   const Status status = traced_.write_windows(writer_, &final_);
   writer_.append_log(logs_.text());
+  writer_.append_context(context_.text());
   for (const Trigger& trigger : triggers_.take_all()) {
     // The window that they asked for is the run's own.
     const Json line = {{"run", writer_.path()}};
@@ -200,6 +207,7 @@ void FlightRecorder::add_counts(RunTotals* totals) const {
   totals->device_dropped += final_.device_dropped;
   totals->corrupt += final_.corrupt;
   totals->log_lines = logs_.lines();
+  totals->context.records = context_.lines();
 }
 
 std::vector<std::string> FlightRecorder::summary() const {

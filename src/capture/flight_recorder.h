@@ -41,7 +41,7 @@ class FlightRecorder {
 
  private:
   FlightRecorder(const CaptureOptions& options, RunWriter& writer, TracedProcesses& traced,
-                 ProcessTable& table, LogWindow logs, ControlSocket control);
+                 ProcessTable& table, LogWindow logs, LogWindow context, ControlSocket control);
   void forget(std::int64_t now_ns);
   void look_for_triggers(std::int64_t now_ns);
   void take_requests(std::int64_t now_ns);
@@ -55,6 +55,7 @@ class FlightRecorder {
   TracedProcesses& traced_;
   ProcessTable& table_;
   LogWindow logs_;
+  LogWindow context_;
   ControlSocket control_;
   Triggers triggers_;
   WindowDumps dumps_;

@@ -26,12 +26,15 @@
 #include "capture/channel.h"
 #include "capture/environment.h"
 #include "capture/forwarder.h"
+#include "capture/log_files.h"
 #include "capture/log_window.h"
 #include "capture/output_keeper.h"
 #include "capture/process_table.h"
 #include "capture/program.h"
 #include "capture/recorder.h"
 #include "capture/start.h"
+#include "context/context.h"
+#include "redact/redact.h"
 #include "run_folder/run_folder.h"
 
 extern char** environ;
@@ -126,6 +129,12 @@ Status prepare_options(CaptureOptions* options) {
     path = fs::absolute(path).string();
   }
   for (std::string& path : options->log_files) path = fs::absolute(path).string();
+  TELLER_CHECK_OK(check_log_files(options->log_files));
+  ContextOptions context;
+  context.urls = options->metrics_urls;
+  TELLER_CHECK_OK(check_context(context));
+  TELLER_TRY(const Redactor redactor,
+             Redactor::create({options->redact, options->redact_patterns}));
   if (options->output.empty()) options->output = default_output(options->argv[0]);
   options->output = expand_output(options->output);
   // Said before the program runs, not by the recorder.
@@ -165,7 +174,13 @@ Result<int> listen_privately(std::string* path) {
   return listen_below("/tmp", path);
 }
 
-void describe(const Launch& launch, RunFolder& run, const std::vector<std::string>& base) {
+void describe(const Launch& launch, RunFolder& run, const std::vector<std::string>& base,
+              const Redactor& redactor) {
+  RedactCounts counted_with_processes;
+  std::vector<std::string> variables = recorded_variables(base);
+  for (std::string& variable : variables) {
+    variable = redactor.text(variable, counted_with_processes);
+  }
   timespec real{};
   clock_gettime(CLOCK_REALTIME, &real);
   const std::int64_t unix_ns = static_cast<std::int64_t>(real.tv_sec) * 1000000000 + real.tv_nsec;
@@ -174,16 +189,23 @@ void describe(const Launch& launch, RunFolder& run, const std::vector<std::strin
   uname(&host);
   std::error_code error;
   Json& manifest = run.manifest();
-  manifest["target"] = {{"argv", launch.options.argv},
+  manifest["target"] = {{"argv", redactor.arguments(launch.options.argv, counted_with_processes)},
                         {"program", launch.program.path},
                         {"cwd", fs::current_path(error).string()},
-                        {"environment", recorded_variables(base)},
+                        {"environment", variables},
                         {"start", now},
                         {"exit_code", nullptr},
                         {"signal", nullptr}};
   manifest["clock"] = {
       {"unit", "ns"}, {"base", "CLOCK_MONOTONIC"}, {"unix_offset_ns", unix_ns - now}};
-  manifest["host"] = {{"name", host.nodename}, {"kernel", host.release}, {"machine", host.machine}};
+  std::tm local{};
+  localtime_r(&real.tv_sec, &local);
+  manifest["host"] = {{"name", host.nodename},
+                      {"kernel", host.release},
+                      {"machine", host.machine},
+                      {"utc_offset_s", local.tm_gmtoff}};
+  manifest["redaction"] = {{"on", launch.options.redact},
+                           {"patterns", launch.options.redact_patterns.size()}};
   manifest["trace"] = {
       {"flush_period_ms", kFlushPeriodMs},       {"max_bytes", launch.options.max_bytes},
       {"duration_s", launch.options.duration_s}, {"hooks", launch.options.hook_files},
@@ -371,7 +393,9 @@ int record(Launch& launch) {
   }
   launch.channels = std::move(*channels);
   launch.environment = make_environment(launch, parts, base);
-  describe(launch, *run, base);
+  auto redactor = Redactor::create({launch.options.redact, launch.options.redact_patterns});
+  if (!redactor) return fail(redactor.error(), kExitTellerFailed);
+  describe(launch, *run, base, *redactor);
   if (const Status saved = run->save(); !saved) {
     remove_socket(launch);
     return fail(saved.error(), kExitTellerFailed);

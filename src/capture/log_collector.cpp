@@ -1,6 +1,7 @@
 #include "capture/log_collector.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace teller::capture {
 
@@ -15,16 +16,17 @@ void write_lines(RunWriter& writer, LogLines& lines, std::int64_t time_ns, std::
 }  // namespace
 
 LogCollector::LogCollector(const std::vector<Channel>& channels,
-                           const std::vector<std::string>& files) {
+                           const std::vector<std::string>& files, const Redactor* redactor)
+    : files_(files, redactor) {
   for (const Channel& channel : channels) {
-    outputs_.push_back({std::make_unique<Forwarder>(channel), LogLines(channel.stream, 0), false});
+    outputs_.push_back(
+        {std::make_unique<Forwarder>(channel), LogLines(channel.stream, 0, redactor), false});
   }
-  for (const std::string& path : files) followed_.push_back({LogFollower(path), LogLines(path, 0)});
 }
 
 void LogCollector::set_pid(std::int64_t pid) {
   for (Output& output : outputs_) output.lines.set_pid(pid);
-  for (Followed& followed : followed_) followed.lines.set_pid(pid);
+  files_.set_pid(pid);
 }
 
 void LogCollector::resize() const {
@@ -40,17 +42,15 @@ void LogCollector::collect(RunWriter& writer) {
     }
   }
   if (writer.stopped()) return;
-  for (Followed& followed : followed_) {
-    std::string bytes;
-    followed.file.read(bytes);
-    if (!bytes.empty()) write_lines(writer, followed.lines, monotonic_ns(), bytes);
-  }
+  std::string lines;
+  files_.collect(monotonic_ns(), lines);
+  writer.append_log(lines);
 }
 
 void LogCollector::finish(RunWriter& writer) {
   std::string last;
   for (Output& output : outputs_) output.lines.finish(last);
-  for (Followed& followed : followed_) followed.lines.finish(last);
+  files_.finish(last);
   writer.append_log(last);
 }
 
@@ -82,10 +82,16 @@ std::vector<std::size_t> LogCollector::take_ended() {
 void LogCollector::add_counts(RunTotals* totals) const {
   for (const Output& output : outputs_) {
     totals->log_lines += output.lines.lines();
+    totals->redacted.add(output.lines.redacted());
     totals->log_bytes_unkept += output.forwarder->unkept_bytes();
     totals->output_bytes_unforwarded += output.forwarder->unforwarded_bytes();
   }
-  for (const Followed& followed : followed_) totals->log_lines += followed.lines.lines();
+  totals->log_lines += files_.lines();
+  totals->redacted.add(files_.redacted());
+}
+
+nlohmann::ordered_json LogCollector::describe_files() const {
+  return files_.describe();
 }
 
 }  // namespace teller::capture

@@ -9,7 +9,7 @@
 
 #include "capture/channel.h"
 #include "capture/forwarder.h"
-#include "capture/log_follower.h"
+#include "capture/log_files.h"
 #include "capture/log_lines.h"
 #include "capture/run_writer.h"
 
@@ -18,7 +18,8 @@ namespace teller::capture {
 class LogCollector {
  public:
   // Starts passing the channels' bytes on.
-  LogCollector(const std::vector<Channel>& channels, const std::vector<std::string>& files);
+  LogCollector(const std::vector<Channel>& channels, const std::vector<std::string>& files,
+               const Redactor* redactor);
 
   void set_pid(std::int64_t pid);
   // Gives pseudo-terminals the size that their terminals have now.
@@ -35,6 +36,8 @@ class LogCollector {
   // Channels that have ended since the last call, by index.
   std::vector<std::size_t> take_ended();
   void add_counts(RunTotals* totals) const;
+  // What became of the followed files, for the manifest.
+  nlohmann::ordered_json describe_files() const;
 
  private:
   struct Output {
@@ -42,12 +45,8 @@ class LogCollector {
     LogLines lines;
     bool told = false;
   };
-  struct Followed {
-    LogFollower file;
-    LogLines lines;
-  };
   std::vector<Output> outputs_;
-  std::vector<Followed> followed_;
+  LogFiles files_;
 };
 
 }  // namespace teller::capture

@@ -50,7 +50,8 @@ bool append_json_string(std::string& out, std::string_view text) {
   return valid;
 }
 
-LogLines::LogLines(std::string stream, std::int64_t pid) : stream_(std::move(stream)), pid_(pid) {}
+LogLines::LogLines(std::string stream, std::int64_t pid, const Redactor* redactor)
+    : stream_(std::move(stream)), pid_(pid), redactor_(redactor) {}
 
 void LogLines::add(std::int64_t time_ns, std::string_view bytes, std::string& out) {
   while (!bytes.empty()) {
@@ -72,9 +73,13 @@ void LogLines::add(std::int64_t time_ns, std::string_view bytes, std::string& ou
 }
 
 void LogLines::end_line(std::int64_t time_ns, std::string& out) {
-  if (partial_.empty()) partial_ns_ = time_ns;
-  emit(partial_, true, out);
-  partial_.clear();
+  if (partial_.empty()) {
+    partial_ns_ = time_ns;
+    emit("", true, out);
+    redactor_.end_line();
+    return;
+  }
+  while (!partial_.empty()) emit_piece(true, out);
 }
 
 void LogLines::finish(std::string& out) {
@@ -83,21 +88,29 @@ void LogLines::finish(std::string& out) {
 
 // Adds a part of a line that has no end in it.
 void LogLines::take(std::int64_t time_ns, std::string_view part, std::string& out) {
+  constexpr std::size_t kFull = kMaxLineBytes + LineRedactor::kLookahead;
   while (!part.empty()) {
     if (partial_.empty()) partial_ns_ = time_ns;
-    const std::size_t room = kMaxLineBytes - partial_.size();
+    const std::size_t room = kFull - partial_.size();
     partial_.append(part.substr(0, room));
     part.remove_prefix(std::min(room, part.size()));
-    if (partial_.size() < kMaxLineBytes) return;
-    std::size_t whole = partial_.size();
-    // Not through the middle of a character.
-    while (whole > kMaxLineBytes - 4 && (partial_[whole - 1] & 0xc0) == 0x80) --whole;
-    if (whole > kMaxLineBytes - 4 && (partial_[whole - 1] & 0xc0) == 0xc0) --whole;
-    if (read_utf8(std::string_view(partial_).substr(whole)).valid) whole = partial_.size();
-    emit(std::string_view(partial_).substr(0, whole), false, out);
-    partial_.erase(0, whole);
+    if (partial_.size() < kFull) return;
+    emit_piece(false, out);
     partial_ns_ = time_ns;
   }
+}
+
+// Writes the front of the partial line, or all of it.
+void LogLines::emit_piece(bool ends_line, std::string& out) {
+  std::string text;
+  const std::size_t taken = redactor_.take(partial_, kMaxLineBytes, ends_line, text);
+  const bool last = ends_line && taken == partial_.size();
+  if (!text.empty() || (last && !continues_)) {
+    emit(text, last, out);
+  } else if (last) {
+    continues_ = false;  // nothing was left of the rest of the line
+  }
+  partial_.erase(0, taken);
 }
 
 void LogLines::emit(std::string_view text, bool ends_line, std::string& out) {

@@ -113,7 +113,8 @@ std::set<std::int64_t> list_pids() {
 
 }  // namespace
 
-ProcessTable::ProcessTable(std::string socket) : socket_(std::move(socket)) {}
+ProcessTable::ProcessTable(std::string socket, const Redactor* redactor)
+    : socket_(std::move(socket)), redactor_(redactor) {}
 
 void ProcessTable::add(ProcessInfo process) {
   alive_[process.pid] = processes_.size();
@@ -241,14 +242,23 @@ void ProcessTable::sample() {
 
 std::vector<std::string> ProcessTable::argv_of(std::int64_t pid) const {
   const auto found = alive_.find(pid);
-  return found == alive_.end() ? std::vector<std::string>{} : processes_[found->second].argv;
+  if (found == alive_.end()) return {};
+  RedactCounts counted_in_to_jsonl;
+  return redactor_->arguments(processes_[found->second].argv, counted_in_to_jsonl);
+}
+
+std::vector<ProcessInfo> ProcessTable::living() const {
+  std::vector<ProcessInfo> living;
+  for (const auto& [pid, index] : alive_) living.push_back(processes_[index]);
+  return living;
 }
 
 bool ProcessTable::take_changed() {
   return std::exchange(changed_, false);
 }
 
-std::string ProcessTable::to_jsonl() const {
+std::string ProcessTable::to_jsonl(RedactCounts& redacted) const {
+  redacted = {};
   std::string text;
   for (const ProcessInfo& process : processes_) {
     Json line;
@@ -262,7 +272,7 @@ std::string ProcessTable::to_jsonl() const {
       if (WIFEXITED(process.wait_status)) line["exit"] = WEXITSTATUS(process.wait_status);
       if (WIFSIGNALED(process.wait_status)) line["signal"] = WTERMSIG(process.wait_status);
     }
-    line["argv"] = process.argv;
+    line["argv"] = redactor_->arguments(process.argv, redacted);
     line["comm"] = process.comm;
     line["library"] = process.library;
     text += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

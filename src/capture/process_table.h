@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "redact/redact.h"
+
 namespace teller::capture {
 
 struct ProcessInfo {
@@ -36,7 +38,8 @@ std::string start_variable(std::int64_t pid, const std::string& name);
 // its environment names our socket (its parent may have gone before we looked).
 class ProcessTable {
  public:
-  explicit ProcessTable(std::string socket);
+  // `redactor` decides what is told of arguments; it outlives this.
+  ProcessTable(std::string socket, const Redactor* redactor);
 
   // Looks at /proc. Cheap between new processes: only the list of ids is read.
   void sample();
@@ -49,12 +52,14 @@ class ProcessTable {
   void set_gone(std::int64_t pid) {
     if (alive_.contains(pid)) set_ended(pid, -1);
   }
-  // Arguments of a process of the run, as last seen.
+  // Arguments of a process of the run, as last seen, without secrets.
   std::vector<std::string> argv_of(std::int64_t pid) const;
   // Whether something changed since the last call.
   bool take_changed();
-  // One JSON object per line, in order of appearance.
-  std::string to_jsonl() const;
+  // One JSON object per line, in order of appearance. Counts what it redacts, each time anew.
+  std::string to_jsonl(RedactCounts& redacted) const;
+  // The processes that live now, with their arguments as they are.
+  std::vector<ProcessInfo> living() const;
   std::size_t size() const { return processes_.size(); }
   std::size_t alive() const { return alive_.size(); }
 
@@ -65,6 +70,7 @@ class ProcessTable {
   void add(ProcessInfo process);
 
   std::string socket_;
+  const Redactor* redactor_;
   std::vector<ProcessInfo> processes_;
   std::map<std::int64_t, std::size_t> alive_;                  // pid -> index of processes_
   std::unordered_map<std::int64_t, std::uint64_t> strangers_;  // pid -> start ticks

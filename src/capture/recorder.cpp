@@ -21,6 +21,7 @@
 #include "capture/run_writer.h"
 #include "capture/summary.h"
 #include "capture/traced_processes.h"
+#include "context/context.h"
 
 namespace teller::capture {
 
@@ -33,19 +34,22 @@ constexpr int kBusyTickMs = 1;
 constexpr std::uint64_t kBusyBytes = ring::kRingDataBytes / 8;
 constexpr std::int64_t kMillisecond = 1000000;
 constexpr std::int64_t kSamplePeriodNs = 50 * kMillisecond;
+// How often the sampler is told which processes there are.
+constexpr std::int64_t kContextPeriodNs = 100 * kMillisecond;
 constexpr std::int64_t kFlushPeriodNs = kFlushPeriodMs * kMillisecond;
 // How long the launcher waits for output that a slow reader has not taken yet.
 constexpr std::int64_t kDrainLimitNs = 2000 * kMillisecond;
 
 class Recorder {
  public:
-  Recorder(const CaptureOptions& options, RecorderSetup setup, RunWriter writer)
+  Recorder(const CaptureOptions& options, RecorderSetup setup, RunWriter writer, Redactor redactor)
       : options_(options),
         setup_(std::move(setup)),
         writer_(std::move(writer)),
-        table_(setup_.socket_path),
+        redactor_(std::move(redactor)),
+        table_(setup_.socket_path, &redactor_),
         traced_(writer_, table_),
-        logs_(setup_.channels, options.log_files),
+        logs_(setup_.channels, options.log_files, &redactor_),
         begin_ns_(monotonic_ns()) {}
 
   // Before run(): with --last, sets up what keeps the newest window.
@@ -63,6 +67,8 @@ class Recorder {
   int step(std::int64_t now);
   void sample_and_flush(std::int64_t now);
   void flush();
+  void start_context();
+  void collect_context(std::int64_t now);
   void check_limits(std::int64_t now);
   // Ends the capture if `status` is an error.
   void check(const Status& status);
@@ -76,10 +82,14 @@ class Recorder {
   const CaptureOptions& options_;
   RecorderSetup setup_;
   RunWriter writer_;
+  Redactor redactor_;
+  RedactCounts redacted_arguments_;
   ProcessTable table_;
   TracedProcesses traced_;
   LogCollector logs_;
   std::unique_ptr<FlightRecorder> flight_;  // with --last
+  std::unique_ptr<Context> context_;
+  std::int64_t next_context_ns_ = 0;
   std::int64_t begin_ns_;
   std::int64_t target_pid_ = 0;
   int target_pidfd_ = -1;
@@ -132,6 +142,29 @@ void Recorder::on_started(std::int64_t pid) {
   table_.add_root(pid, options_.argv);
   logs_.set_pid(pid);
   writer_.manifest()["target"]["pid"] = pid;
+  start_context();
+}
+
+void Recorder::start_context() {
+  if (!options_.context) return;
+  ContextOptions wanted;
+  wanted.find_engines = options_.find_metrics;
+  wanted.all_series = options_.all_metrics;
+  wanted.urls = options_.metrics_urls;
+  context_ = std::make_unique<Context>(std::move(wanted));
+}
+
+void Recorder::collect_context(std::int64_t now) {
+  if (!context_ || writer_.stopped()) return;
+  if (now >= next_context_ns_) {
+    std::vector<ContextProcess> processes;
+    for (ProcessInfo& process : table_.living()) {
+      processes.push_back({process.pid, std::move(process.argv)});
+    }
+    context_->set_processes(std::move(processes));
+    next_context_ns_ = now + kContextPeriodNs;
+  }
+  writer_.append_context(context_->take_lines());
 }
 
 void Recorder::on_exited(int wait_status) {
@@ -167,6 +200,7 @@ void Recorder::stop_capture(const std::string& reason, bool failed) {
   writer_.stop(reason, failed);
   traced_.stop();
   logs_.stop_keeping();
+  if (context_) context_->stop();
 }
 
 // No error: what is in hand is closed properly.
@@ -180,7 +214,7 @@ void Recorder::stop_at_limit(const std::string& reason) {
 void Recorder::flush() {
   if (writer_.stopped() || flight_ != nullptr) return;
   check(traced_.flush());
-  if (table_.take_changed()) writer_.write_processes(table_.to_jsonl());
+  if (table_.take_changed()) writer_.write_processes(table_.to_jsonl(redacted_arguments_));
 }
 
 void Recorder::sample_and_flush(std::int64_t now) {
@@ -199,7 +233,8 @@ void Recorder::check_limits(std::int64_t now) {
     return stop_at_limit("the time of --duration has passed");
   }
   if (options_.max_bytes == 0 || flight_ != nullptr) return;
-  if (traced_.bytes_written() + writer_.log_bytes() >= options_.max_bytes) {
+  if (traced_.bytes_written() + writer_.log_bytes() + writer_.context_bytes() >=
+      options_.max_bytes) {
     stop_at_limit("the size of --max-size is reached");
   }
 }
@@ -215,6 +250,8 @@ RunTotals Recorder::totals() const {
   RunTotals totals;
   traced_.add_counts(&totals);
   logs_.add_counts(&totals);
+  totals.redacted.add(redacted_arguments_);
+  if (context_) totals.context = context_->counts();
   if (flight_ != nullptr) flight_->add_counts(&totals);
   totals.processes = table_.size();
   return totals;
@@ -229,6 +266,7 @@ void Recorder::report(bool going_on) {
   end.recorder = going_on ? getpid() : 0;
   end.stop_reason = writer_.stop_reason();
   const RunTotals counted = totals();
+  if (!options_.log_files.empty()) writer_.manifest()["logs_followed"] = logs_.describe_files();
   const Status sealed = writer_.seal(going_on ? "recording" : "sealed", counted);
   if (!sealed) end.manifest_error = sealed.error().message;
   if (reported_ || setup_.control < 0) return;
@@ -270,6 +308,7 @@ int Recorder::step(std::int64_t now) {
   logs_.collect(writer_);
   if (flight_ != nullptr && !writer_.stopped()) flight_->step(now);
   sample_and_flush(now);
+  collect_context(now);
   check_limits(now);
   tell_ended_channels();
   watch_without_launcher(now);
@@ -280,9 +319,11 @@ void Recorder::end() {
   check(traced_.finish_ended(true));
   logs_.collect(writer_);
   logs_.finish(writer_);
+  if (context_) context_->finish();
+  collect_context(monotonic_ns());
   table_.sample();
   if (flight_ != nullptr && !writer_.stopped()) check(flight_->finish(monotonic_ns()));
-  if (table_.take_changed()) writer_.write_processes(table_.to_jsonl());
+  if (table_.take_changed()) writer_.write_processes(table_.to_jsonl(redacted_arguments_));
   report(false);
 }
 
@@ -336,10 +377,12 @@ void run_recorder(const CaptureOptions& options, RecorderSetup setup, RunFolder 
   const int control = setup.control;
   const std::string socket_path = setup.socket_path;
   auto writer = RunWriter::create(std::move(run));
-  if (!writer) {
-    send_message(control, {Message::kFailed, 0, 0}, writer.error().message);
+  auto redactor = Redactor::create({options.redact, options.redact_patterns});
+  if (!writer || !redactor) {
+    const Error& error = writer ? redactor.error() : writer.error();
+    send_message(control, {Message::kFailed, 0, 0}, error.message);
   } else {
-    Recorder recorder(options, std::move(setup), std::move(*writer));
+    Recorder recorder(options, std::move(setup), std::move(*writer), std::move(*redactor));
     if (const Status prepared = recorder.prepare(); prepared) {
       recorder.run();
     } else {

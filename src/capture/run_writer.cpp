@@ -51,7 +51,21 @@ Json counters_of(const RunTotals& totals) {
           {"trace.step_records_invalid", totals.bad_step_records},
           {"trace.processes_refused", totals.refused_processes},
           {"trace.log_bytes_lost", totals.log_bytes_unkept},
-          {"trace.output_bytes_lost", totals.output_bytes_unforwarded}};
+          {"trace.output_bytes_lost", totals.output_bytes_unforwarded},
+          {"trace.context_records", totals.context.records},
+          {"trace.context_records_lost", totals.context.records_lost},
+          {"trace.scrapes", totals.context.scrapes},
+          {"trace.scrapes_failed", totals.context.scrapes_failed},
+          {"trace.context_threads_failed", totals.context.threads_failed}};
+}
+
+Json redaction_of(const RunTotals& totals) {
+  Json counts = Json::object();
+  for (std::size_t i = 0; i < kSecretKinds; ++i) {
+    const auto kind = static_cast<SecretKind>(i);
+    if (totals.redacted.of(kind) > 0) counts[secret_kind_name(kind)] = totals.redacted.of(kind);
+  }
+  return counts;
 }
 
 }  // namespace
@@ -59,20 +73,21 @@ Json counters_of(const RunTotals& totals) {
 RunWriter::RunWriter(RunFolder run) : run_(std::move(run)) {}
 
 RunWriter::RunWriter(RunWriter&& other) noexcept
-    : run_(std::move(other.run_)), log_fd_(std::exchange(other.log_fd_, -1)) {}
+    : run_(std::move(other.run_)), logs_(other.logs_), context_(other.context_) {
+  other.logs_.fd = other.context_.fd = -1;
+}
 
 RunWriter::~RunWriter() {
   background_.reset();
-  if (log_fd_ >= 0) close(log_fd_);
+  if (logs_.fd >= 0) close(logs_.fd);
+  if (context_.fd >= 0) close(context_.fd);
 }
 
 Result<RunWriter> RunWriter::create(RunFolder run) {
   RunWriter writer(std::move(run));
   const std::string events = writer.run_.file("events");
   if (mkdir(events.c_str(), 0777) != 0) return errno_error("creating " + events, errno);
-  const std::string logs = writer.run_.file("logs.jsonl");
-  writer.log_fd_ = open(logs.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-  if (writer.log_fd_ < 0) return errno_error("creating " + logs, errno);
+  TELLER_CHECK_OK(writer.open_lines(writer.logs_));
   TELLER_CHECK_OK(reserve_space(writer.run_.file(kReserve)));
   return writer;
 }
@@ -93,26 +108,46 @@ std::string RunWriter::next_event_file(std::int64_t pid) {
   return run_.file(name);
 }
 
-void RunWriter::append_log(std::string_view lines) {
-  if (log_window_ != nullptr) return log_window_->add(monotonic_ns(), lines);
-  if (background_ != nullptr && !stopped()) {
-    background_->append(log_fd_, run_.file("logs.jsonl"), std::string(lines));
-    log_bytes_ += lines.size();
+Status RunWriter::open_lines(LineFile& file) {
+  const std::string path = run_.file(file.name);
+  file.fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+  return file.fd < 0 ? Status(errno_error("creating " + path, errno)) : Status();
+}
+
+void RunWriter::append(LineFile& file, std::string_view lines) {
+  if (lines.empty() || stopped()) return;
+  if (file.window != nullptr) return file.window->add(monotonic_ns(), lines);
+  if (file.fd < 0) {
+    if (const Status opened = open_lines(file); !opened) {
+      return stop(opened.error().message, true);
+    }
+  }
+  if (background_ != nullptr) {
+    background_->append(file.fd, run_.file(file.name), std::string(lines));
+    file.bytes += lines.size();
     return;
   }
   while (!lines.empty() && !stopped()) {
-    const ssize_t written = write(log_fd_, lines.data(), lines.size());
+    const ssize_t written = write(file.fd, lines.data(), lines.size());
     if (written < 0) {
       if (errno == EINTR) continue;
-      std::string reason = errno_error("writing " + run_.file("logs.jsonl"), errno).message;
+      std::string reason = errno_error("writing " + run_.file(file.name), errno).message;
       // What was written of the last line is cut off, so that the file ends with a whole line.
-      if (ftruncate(log_fd_, static_cast<off_t>(log_bytes_)) != 0)
+      if (ftruncate(file.fd, static_cast<off_t>(file.bytes)) != 0)
         reason += "; it ends in mid-line";
       return stop(reason, true);
     }
     lines.remove_prefix(static_cast<std::size_t>(written));
-    if (lines.empty()) log_bytes_ = static_cast<std::uint64_t>(lseek(log_fd_, 0, SEEK_END));
+    if (lines.empty()) file.bytes = static_cast<std::uint64_t>(lseek(file.fd, 0, SEEK_END));
   }
+}
+
+void RunWriter::append_log(std::string_view lines) {
+  append(logs_, lines);
+}
+
+void RunWriter::append_context(std::string_view lines) {
+  append(context_, lines);
 }
 
 void RunWriter::write_processes(const std::string& jsonl) {
@@ -149,6 +184,14 @@ Status RunWriter::publish(const RunTotals& totals) {
   logs.files = {"logs.jsonl"};
   logs.records = totals.log_lines;
   TELLER_CHECK_OK(run_.publish(logs));
+  if (context_.fd >= 0) {
+    ArtifactInfo context;
+    context.name = "context";
+    context.made_by = "trace";
+    context.files = {context_.name};
+    context.records = totals.context.records;
+    TELLER_CHECK_OK(run_.publish(context));
+  }
   if (!has_processes_) return {};
   ArtifactInfo processes;
   processes.name = "processes";
@@ -159,7 +202,7 @@ Status RunWriter::publish(const RunTotals& totals) {
 }
 
 void RunWriter::finish_background() {
-  for (const int file : {log_fd_, BackgroundWriter::kReplaced}) {
+  for (const int file : {logs_.fd, context_.fd, BackgroundWriter::kReplaced}) {
     const Status written = background_->finish(file);
     if (written || stopped()) continue;
     stop(written.error().message, true);
@@ -170,6 +213,7 @@ void RunWriter::finish_background() {
 Status RunWriter::seal(std::string_view state, const RunTotals& totals) {
   unlink(run_.file(kReserve).c_str());
   run_.manifest()["counters"] = counters_of(totals);
+  run_.manifest()["redaction"]["counts"] = redaction_of(totals);
   if (stopped()) run_.manifest()["capture_stopped"] = stop_reason_;
   if (background_ != nullptr && state != "recording") finish_background();
   // Digests only of files that will not change any more.

@@ -10,6 +10,8 @@
 
 #include "base/background_writer.h"
 #include "capture/log_window.h"
+#include "context/context.h"
+#include "redact/redact.h"
 #include "run_folder/run_folder.h"
 
 namespace teller::capture {
@@ -35,6 +37,8 @@ struct RunTotals {
   std::uint64_t refused_processes = 0;
   std::uint64_t log_bytes_unkept = 0;
   std::uint64_t output_bytes_unforwarded = 0;
+  RedactCounts redacted;  // what was not stored, by kind
+  ContextCounts context;
 };
 
 // Not thread-safe. After the first failed write nothing more is written but, at the end, the
@@ -62,15 +66,21 @@ class RunWriter {
   // That file exists and belongs to the run.
   void keep_event_file() { event_files_.push_back(pending_event_file_); }
   void append_log(std::string_view lines);
-  // From here on log lines go there instead of into the file; null = into the file again.
-  void keep_logs_in(LogWindow* window) { log_window_ = window; }
+  // Samples of what was around the program; the file is made with the first.
+  void append_context(std::string_view lines);
+  // From here on lines go there instead of into the files; null = into the files again.
+  void keep_lines_in(LogWindow* logs, LogWindow* context) {
+    logs_.window = logs;
+    context_.window = context;
+  }
   void write_processes(const std::string& jsonl);
   // Ends the capture: nothing is written from here on. The first reason stays.
   void stop(const std::string& reason, bool failed);
   bool stopped() const { return !stop_reason_.empty(); }
   bool failed() const { return failed_; }
   const std::string& stop_reason() const { return stop_reason_; }
-  std::uint64_t log_bytes() const { return log_bytes_; }
+  std::uint64_t log_bytes() const { return logs_.bytes; }
+  std::uint64_t context_bytes() const { return context_.bytes; }
   nlohmann::ordered_json& manifest() { return run_.manifest(); }
   const std::string& path() const { return run_.path(); }
 
@@ -80,18 +90,27 @@ class RunWriter {
   Status seal(std::string_view state, const RunTotals& totals);
 
  private:
+  // A file of JSON lines that grows.
+  struct LineFile {
+    const char* name;
+    int fd = -1;
+    std::uint64_t bytes = 0;
+    LogWindow* window = nullptr;  // lines are kept there instead
+  };
+
   explicit RunWriter(RunFolder run);
+  Status open_lines(LineFile& file);
+  void append(LineFile& file, std::string_view lines);
   Status publish(const RunTotals& totals);
   void finish_background();
 
   RunFolder run_;
-  int log_fd_ = -1;
-  std::uint64_t log_bytes_ = 0;
+  LineFile logs_{"logs.jsonl"};
+  LineFile context_{"context.jsonl"};
   std::vector<std::string> event_files_;
   std::string pending_event_file_;
   std::uint64_t next_file_ = 0;
   std::unique_ptr<BackgroundWriter> background_;
-  LogWindow* log_window_ = nullptr;
   bool has_processes_ = false;
   bool failed_ = false;
   std::string stop_reason_;

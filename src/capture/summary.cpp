@@ -34,6 +34,7 @@ std::string losses_of(const RunTotals& totals) {
   add_loss(text, totals.refused_processes, "processes that could not be taken over");
   add_loss(text, totals.log_bytes_unkept, "bytes of output not kept as log lines");
   add_loss(text, totals.output_bytes_unforwarded, "bytes of output that could not be passed on");
+  add_loss(text, totals.context.records_lost, "samples of processes and host");
   return text;
 }
 
@@ -66,6 +67,11 @@ std::vector<std::string> summary_lines(const RunEnd& end, const RunTotals& total
                   ", " + counted(totals.processes, "process") + " (" +
                   std::to_string(totals.traced_processes) + " recorded events)" +
                   (losses.empty() ? "" : "; lost: " + losses));
+  if (totals.redacted.total() > 0) {
+    lines.push_back(
+        counted(totals.redacted.total(), "secret") +
+        " or prompts were redacted in what is stored (docs/logs.md; --no-redact keeps " + "them)");
+  }
   return lines;
 }
 

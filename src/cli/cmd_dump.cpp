@@ -28,9 +28,10 @@ void add_dump(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("RUN", options->path, "run folder, or a .tev or .tcol file of one")
       ->required();
-  command->add_option("ARTEFACT", options->dump.artifact,
-                      "manifest, events, logs, processes, chains, chains.TABLE, findings, slices, "
-                      "tokens, tokens.TABLE, diagnosis or labels (default: all there is)");
+  command->add_option(
+      "ARTEFACT", options->dump.artifact,
+      "manifest, events, logs, processes, context, chains, chains.TABLE, findings, slices, "
+      "tokens, tokens.TABLE, diagnosis or labels (default: all there is)");
   command->add_flag("--json", options->dump.json, "one JSON object per line");
   command->add_option("--limit", options->dump.limit, "print at most N records per file or table")
       ->type_name("N");

@@ -76,6 +76,29 @@ void add_window_options(CLI::App* command, capture::CaptureOptions* options) {
       ->group(group);
 }
 
+// "A,!--no-a" flags of CLI11 set a bool either way.
+void add_context_options(CLI::App* command, capture::CaptureOptions* options) {
+  command->add_flag("--redact,!--no-redact", options->redact,
+                    "keep secrets and prompts out of the run (default: on; docs/logs.md)");
+  command
+      ->add_option("--redact-pattern", options->redact_patterns,
+                   "also redact what this regular expression (RE2) matches; may be given more than "
+                   "once")
+      ->expected(1)
+      ->take_all();
+  command->add_flag("!--no-context", options->context,
+                    "sample no processes, host, GPUs and engine metrics (docs/context.md)");
+  command
+      ->add_option("--metrics", options->metrics_urls,
+                   "scrape this Prometheus endpoint each second; may be given more than once")
+      ->expected(1)
+      ->take_all();
+  command->add_flag("!--no-metrics", options->find_metrics,
+                    "do not look for the metrics of engines that the program starts");
+  command->add_flag("--metrics-all", options->all_metrics,
+                    "keep every series of the metrics, not only requests, KV cache and tokens");
+}
+
 void add_options(CLI::App* command, capture::CaptureOptions* options, bool* no_hooks,
                  bool* no_cuda) {
   command->add_option("-o,--output", options->output,
@@ -96,9 +119,11 @@ void add_options(CLI::App* command, capture::CaptureOptions* options, bool* no_h
   command->add_flag("--no-hooks", *no_hooks, "do not load the Python hooks");
   command
       ->add_option("--log", options->log_files,
-                   "also follow this log file; may be given more than once")
+                   "also follow this log file, or the files of a pattern ('logs/*.log'), across "
+                   "rotation; may be given more than once")
       ->expected(1)
       ->take_all();
+  add_context_options(command, options);
   command->add_flag("--preload", options->preload,
                     "LD_PRELOAD the collector, so that every process announces itself");
   command->add_flag("--no-cuda", *no_cuda,

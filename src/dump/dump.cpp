@@ -12,6 +12,7 @@
 #include "dump/dump_events.h"
 #include "dump/dump_slices.h"
 #include "dump/dump_tokens.h"
+#include "dump/log_fields.h"
 #include "dump/print.h"
 #include "run_folder/run_folder.h"
 
@@ -22,8 +23,9 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::string_view kArtifacts[] = {"manifest", "events", "logs",   "processes", "chains",
-                                           "findings", "slices", "tokens", "diagnosis", "labels"};
+constexpr std::string_view kArtifacts[] = {"manifest", "events",    "logs",     "processes",
+                                           "context",  "chains",    "findings", "slices",
+                                           "tokens",   "diagnosis", "labels"};
 constexpr std::uint64_t kJsonFileLimit = 1u << 30;
 
 // Prints a JSON Lines file; lines that are not JSON objects are printed as "broken".
@@ -41,6 +43,7 @@ Status dump_json_lines(const std::string& path, std::string_view word, const Dum
                    options.json, out);
       continue;
     }
+    if (word == "log" && options.json) add_log_fields(record);
     print_record(word, record, options.json, out);
   }
   return {};
@@ -81,11 +84,11 @@ Status dump_file(const RunFolder& run, std::string_view artifact, const std::str
 }
 
 Error unknown_artifact(const std::string& name) {
-  return {
-      ErrorCode::kUsage, "dump: there is no artefact called " + name,
-      "one of manifest, events, logs, processes, chains, chains.nodes, chains.steps, chains.rows, "
-      "chains.requests, chains.logs, chains.tracks, chains.sources, findings, slices, tokens, "
-      "tokens.units, tokens.tokens, tokens.edges, diagnosis, labels"};
+  return {ErrorCode::kUsage, "dump: there is no artefact called " + name,
+          "one of manifest, events, logs, processes, context, chains, chains.nodes, chains.steps, "
+          "chains.rows, "
+          "chains.requests, chains.logs, chains.tracks, chains.sources, findings, slices, tokens, "
+          "tokens.units, tokens.tokens, tokens.edges, diagnosis, labels"};
 }
 
 Status dump_artifact(const RunFolder& run, const std::string& name, std::string_view table,

@@ -25,7 +25,8 @@ constexpr TableWord kTables[] = {{"nodes", "node"},       {"steps", "step"}, {"r
 
 constexpr std::string_view kStringColumns[] = {
     "nodes.name",  "nodes.family", "steps.engine", "requests.id",  "logs.text",
-    "logs.stream", "logs.level",   "tracks.label", "sources.name", "sources.host"};
+    "logs.stream", "logs.level",   "logs.format",  "logs.process", "logs.source",
+    "logs.ranks",  "tracks.label", "sources.name", "sources.host"};
 
 struct NodeFlagName {
   NodeFlag flag;

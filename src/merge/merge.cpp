@@ -166,10 +166,12 @@ Result<MergeSummary> Merger::run() {
     TELLER_CHECK_OK(copy_events(part, out));
     TELLER_CHECK_OK(append_lines(part, out, "logs", {"t"}, &summary_.log_lines));
     TELLER_CHECK_OK(append_lines(part, out, "processes", {"start", "end"}, &summary_.processes));
+    TELLER_CHECK_OK(append_lines(part, out, "context", {"t"}, &summary_.context_records));
   }
   TELLER_CHECK_OK(publish(out, "events", event_files_, events_));
   TELLER_CHECK_OK(publish(out, "logs", {"logs.jsonl"}, summary_.log_lines));
   TELLER_CHECK_OK(publish(out, "processes", {"processes.jsonl"}, summary_.processes));
+  TELLER_CHECK_OK(publish(out, "context", {"context.jsonl"}, summary_.context_records));
   describe(out);
   out.set_state("sealed");
   TELLER_CHECK_OK(out.save());

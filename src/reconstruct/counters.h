@@ -70,6 +70,8 @@ struct ReconstructCounters {
   std::uint64_t row_entries_malformed = 0;
 
   std::uint64_t log_lines_malformed = 0;  // lines of logs.jsonl that are no JSON object
+  std::uint64_t log_entries = 0;          // lines that begin one; the others go on with one
+  std::uint64_t log_lines_continued = 0;
   std::uint64_t logs_by_request = 0;
   std::uint64_t logs_in_flight = 0;
   std::uint64_t logs_nearest = 0;
@@ -108,6 +110,8 @@ void visit_counters(Counters& c, Visit&& visit) {
   TELLER_COUNTER(step_records_outside);
   TELLER_COUNTER(row_entries_malformed);
   TELLER_COUNTER(log_lines_malformed);
+  TELLER_COUNTER(log_entries);
+  TELLER_COUNTER(log_lines_continued);
   TELLER_COUNTER(logs_by_request);
   TELLER_COUNTER(logs_in_flight);
   TELLER_COUNTER(logs_nearest);

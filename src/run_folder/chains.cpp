@@ -62,7 +62,11 @@ namespace {
 
 // Columns that files may lack or leave empty: older ones do.
 bool is_optional(std::string_view table, std::string_view name) {
-  return table == "sources" && (name == "rank" || name == "host");
+  if (table == "sources") return name == "rank" || name == "host";
+  constexpr std::string_view kLogColumns[] = {"entry", "format", "process", "source",
+                                              "ranks", "rank",   "stamp_ns"};
+  return table == "logs" &&
+         std::find(std::begin(kLogColumns), std::end(kLogColumns), name) != std::end(kLogColumns);
 }
 
 }  // namespace
@@ -125,9 +129,11 @@ Status Chains::check_indexes() const {
       all_below(rows.node, node_count(), false) && all_below(requests.id, strings, false) &&
       all_below(logs.text, strings, false) && all_below(logs.stream, strings, false) &&
       all_below(logs.level, strings, false) && all_below(logs.request, request_count(), true) &&
-      all_below(logs.step, step_count(), true) && all_below(tracks.label, strings, false) &&
-      all_below(tracks.source, source_count(), false) && all_below(sources.name, strings, false) &&
-      all_below(sources.host, strings, false);
+      all_below(logs.step, step_count(), true) && all_below(logs.entry, log_count(), false) &&
+      all_below(logs.format, strings, false) && all_below(logs.process, strings, false) &&
+      all_below(logs.source, strings, false) && all_below(logs.ranks, strings, false) &&
+      all_below(tracks.label, strings, false) && all_below(tracks.source, source_count(), false) &&
+      all_below(sources.name, strings, false) && all_below(sources.host, strings, false);
   if (!indexes_good) return corrupt("an index in it points outside its table");
   return {};
 }
@@ -190,7 +196,7 @@ Status Chains::check_times() const {
   const bool sane =
       all_times({nodes.begin_ns, nodes.end_ns, steps.begin_ns, steps.end_ns, steps.last_ns,
                  rows.end_ns, requests.first_seen_ns, requests.first_scheduled_ns,
-                 requests.first_token_ns, requests.last_ns, logs.time_ns});
+                 requests.first_token_ns, requests.last_ns, logs.time_ns, logs.stamp_ns});
   if (!sane) return corrupt("a time in it is larger than any run's");
   const bool ordered =
       in_order(nodes.begin_ns, nodes.end_ns) && in_order(steps.begin_ns, steps.end_ns);

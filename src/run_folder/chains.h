@@ -140,6 +140,14 @@ struct LogColumns {
   Column<std::uint32_t> step;     // kNoIndex: aligned to none
   Column<std::int64_t> pid;       // -1 where unknown
   Column<std::uint8_t> rule;      // LogRule
+  // Read from the line itself (docs/logs.md). Older files lack what follows.
+  Column<std::uint32_t> entry;    // row of the first line of its entry; its own where it is that
+  Column<std::uint32_t> format;   // string: "vllm", "nccl", …; "" where none is known
+  Column<std::uint32_t> process;  // string: "EngineCore_DP0"; "" where it names none
+  Column<std::uint32_t> source;   // string: "core.py:349"
+  Column<std::uint32_t> ranks;    // string: "DP0 TP3", its ranks in groups
+  Column<std::int32_t> rank;      // in the whole job; -1 unknown
+  Column<std::int64_t> stamp_ns;  // its own time, on the run's clock; -1 where that cannot be told
 };
 
 // Tracks of all sources, in the terms of event.h.
@@ -231,6 +239,13 @@ void visit_columns(Chains& c, Visit&& visit) {
   TELLER_COLUMN(logs, step);
   TELLER_COLUMN(logs, pid);
   TELLER_COLUMN(logs, rule);
+  TELLER_COLUMN(logs, entry);
+  TELLER_COLUMN(logs, format);
+  TELLER_COLUMN(logs, process);
+  TELLER_COLUMN(logs, source);
+  TELLER_COLUMN(logs, ranks);
+  TELLER_COLUMN(logs, rank);
+  TELLER_COLUMN(logs, stamp_ns);
   TELLER_COLUMN(tracks, kind);
   TELLER_COLUMN(tracks, source);
   TELLER_COLUMN(tracks, pid);

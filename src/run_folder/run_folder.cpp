@@ -294,9 +294,11 @@ std::vector<std::string> RunFolder::artifact_files(std::string_view name) const 
   // same.
   if (name == "events") return files_in(state_->path, "events", ".tev");
   std::error_code error;
-  if (name == "logs" && fs::exists(file("logs.jsonl"), error) &&
-      is_inside(state_->path, "logs.jsonl")) {
-    return {"logs.jsonl"};
+  for (const std::string_view lines : {"logs", "context"}) {
+    const std::string relative = std::string(lines) + ".jsonl";
+    if (name == lines && fs::exists(file(relative), error) && is_inside(state_->path, relative)) {
+      return {relative};
+    }
   }
   return files;
 }

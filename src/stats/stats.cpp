@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/terminal.h"
 #include "run_folder/event_file.h"
+#include "stats/context_stats.h"
 #include "stats/source_stats.h"
 
 namespace teller {
@@ -203,9 +204,11 @@ Result<RunStats> stats(const RunFolder& run) {
   json["total"] = total_json(sources);
   json["sources"] = std::move(sources);
   json["reconstruction"] = reconstruction(run);
+  TELLER_TRY(const Json context, context_stats(run));
+  if (context.is_object()) json["context"] = context;
   RunStats result;
   result.json = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-  result.text = Text(json).make();
+  result.text = Text(json).make() + context_text(context);
   return result;
 }
 

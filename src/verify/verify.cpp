@@ -79,8 +79,8 @@ Result<VerifyReport> verify(const std::string& path) {
   TELLER_TRY(const RunFolder run, RunFolder::open(path));
   VerifyReport report;
   report.state = text_of(run.manifest(), "state");
-  for (const char* name : {"events", "logs", "processes", "chains", "findings", "slices", "tokens",
-                           "labels", "diagnosis"}) {
+  for (const char* name : {"events", "logs", "processes", "context", "chains", "findings", "slices",
+                           "tokens", "labels", "diagnosis"}) {
     const auto files = run.artifact_files(name);
     const auto usable = run.require_artifact(name);
     if (files.empty() && !usable) continue;

@@ -479,7 +479,7 @@ def test_what_another_command_writes_while_the_recorder_lives_on_stays(tmp_path:
     assert run_teller("reconstruct", run).returncode == 0
     assert "chains" in manifest(run)["artifacts"] and manifest(run)["state"] == "recording"
     wait_until_sealed(run)
-    assert set(manifest(run)["artifacts"]) == {"events", "logs", "processes", "chains"}
+    assert set(manifest(run)["artifacts"]) == {"events", "logs", "processes", "context", "chains"}
     # It was made from less than there is now, and is known to be.
     assert "run teller reconstruct RUN again" in run_teller("slice", run).stderr
     assert run_teller("reconstruct", run).returncode == 0

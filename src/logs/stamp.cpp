@@ -1,0 +1,85 @@
+#include "logs/stamp.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace teller {
+
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kDay = 86'400 * kSecond;
+
+// Days from 1970-01-01 to a date of the Gregorian calendar.
+std::int64_t days_from_1970(std::int64_t year, std::int64_t month, std::int64_t day) {
+  const std::int64_t y = month <= 2 ? year - 1 : year;
+  const std::int64_t era = y / 400;
+  const std::int64_t year_of_era = y - era * 400;
+  const std::int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+  const std::int64_t day_of_era =
+      year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+  return era * 146097 + day_of_era - 719468;
+}
+
+std::int64_t year_of_days(std::int64_t days) {
+  std::int64_t year = 1970 + days / 366;
+  while (days_from_1970(year + 1, 1, 1) <= days) ++year;
+  return year;
+}
+
+// The one of `candidates` that is nearest to `wanted`.
+template <std::size_t N>
+std::int64_t nearest(const std::int64_t (&candidates)[N], std::int64_t wanted) {
+  return *std::min_element(std::begin(candidates), std::end(candidates),
+                           [&](std::int64_t a, std::int64_t b) {
+                             return std::llabs(a - wanted) < std::llabs(b - wanted);
+                           });
+}
+
+// Unix time of a date and a time of day in `zone_s`; what is missing is taken from the arrival.
+std::optional<std::int64_t> civil_unix(const LogStamp& stamp, std::int32_t zone_s,
+                                       std::optional<std::int64_t> arrival_unix_ns) {
+  const std::int64_t zone_ns = std::int64_t{zone_s} * kSecond;
+  const auto unix_of = [&](std::int64_t days) { return days * kDay + stamp.ns - zone_ns; };
+  if (stamp.year >= 0) return unix_of(days_from_1970(stamp.year, stamp.month, stamp.day));
+  if (!arrival_unix_ns || *arrival_unix_ns < kDay) return std::nullopt;
+  const std::int64_t today = (*arrival_unix_ns + zone_ns) / kDay;
+  if (stamp.month < 0) {
+    const std::int64_t days[] = {unix_of(today - 1), unix_of(today), unix_of(today + 1)};
+    return nearest(days, *arrival_unix_ns);
+  }
+  const std::int64_t year = year_of_days(today);
+  const std::int64_t years[] = {unix_of(days_from_1970(year - 1, stamp.month, stamp.day)),
+                                unix_of(days_from_1970(year, stamp.month, stamp.day)),
+                                unix_of(days_from_1970(year + 1, stamp.month, stamp.day))};
+  return nearest(years, *arrival_unix_ns);
+}
+
+}  // namespace
+
+std::optional<std::int64_t> resolve_stamp(const LogStamp& stamp, const LogClocks& clocks,
+                                          std::optional<std::int64_t> arrival_ns) {
+  if (stamp.clock == StampClock::kNone) return std::nullopt;
+  if (stamp.clock == StampClock::kMonotonic) {
+    return clocks.run_is_monotonic ? std::optional(stamp.ns) : std::nullopt;
+  }
+  if (!clocks.unix_offset_ns) return std::nullopt;
+  std::optional<std::int64_t> arrival_unix;
+  std::int64_t sum = 0;
+  if (arrival_ns && !__builtin_add_overflow(*arrival_ns, *clocks.unix_offset_ns, &sum)) {
+    arrival_unix = sum;
+  }
+  std::optional<std::int64_t> unix_ns;
+  if (stamp.clock == StampClock::kUnix) unix_ns = stamp.ns;
+  if (stamp.clock == StampClock::kZoned) unix_ns = civil_unix(stamp, stamp.zone_s, arrival_unix);
+  if (stamp.clock == StampClock::kLocal && clocks.zone_s) {
+    unix_ns = civil_unix(stamp, *clocks.zone_s, arrival_unix);
+  }
+  std::int64_t on_run = 0;
+  if (!unix_ns || __builtin_sub_overflow(*unix_ns, *clocks.unix_offset_ns, &on_run)) {
+    return std::nullopt;
+  }
+  return on_run;
+}
+
+}  // namespace teller
