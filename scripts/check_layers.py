@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks who includes whom: the rules of src/README.md as a test.
 
-Stages meet only in the run folder: a stage folder includes base/, run_folder/ and itself; of another folder only cli/
+Stages meet only in the run folder: a stage folder includes base/, procfs/, run_folder/ and itself; of another folder only cli/
 may include anything, and then only its facade header (the one named like the folder). Third parties are tied to the
 places where they belong.
 """
@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = {"base": {"base"}, "run_folder": {"base", "run_folder"}}
+SHARED = {"base": {"base"}, "procfs": {"base", "procfs"}, "run_folder": {"base", "run_folder"}}
 STAGES = {"simulate", "capture", "importers", "reconstruct", "stats", "slice", "tpe", "learn", "report", "dump",
-          "verify"}
+          "verify", "snapshot", "doctor"}
 # Third-party header (as a pattern on the include) -> folders that may use it; tests may use all but CLI11.
 THIRD_PARTIES = {
     r"^CLI/": {"cli"},
@@ -35,7 +35,7 @@ def allowed_own(folder: str) -> set[str]:
         return SHARED[folder]
     if folder == "preload":
         return {"preload"}
-    return {"base", "run_folder", folder}
+    return {"base", "procfs", "run_folder", folder}
 
 
 def violation(folder: str, header: str) -> str | None:

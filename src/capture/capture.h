@@ -40,4 +40,14 @@ struct CaptureOptions {
 // are printed here, as one line, because their exit codes are this command's own.
 int capture(const CaptureOptions& options);
 
+// The folder of teller's own parts and whether they are there.
+struct Parts {
+  std::string library;       // libteller_collector.so, "" if not found
+  std::string python_hooks;  // folder with sitecustomize.py, "" if not found
+};
+
+// Finds the native library and the Python hooks beside the executable (build tree or installed), or
+// under TELLER_ROOT.
+Parts find_parts();
+
 }  // namespace teller::capture

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "procfs/procfs.h"
+
 namespace teller::capture {
 
 struct ProcessInfo {
@@ -20,10 +22,6 @@ struct ProcessInfo {
   std::vector<std::string> argv;
   std::string comm;
 };
-
-// A variable of the environment that process `pid` was started with; "" where it has none, or where
-// the environment cannot be read. What the process sets later is not seen.
-std::string start_variable(std::int64_t pid, const std::string& name);
 
 // Follows the program and its descendants. A process belongs to the run if its parent does, or if
 // its environment names our socket (its parent may have gone before we looked).

@@ -4,6 +4,7 @@ namespace teller::cli {
 
 void add_all(CLI::App& app, Context& context) {
   add_trace(app, context);
+  add_snapshot(app, context);
   add_import(app, context);
   add_reconstruct(app, context);
   add_simulate(app, context);
@@ -17,6 +18,7 @@ void add_all(CLI::App& app, Context& context) {
   add_stats(app, context);
   add_dump(app, context);
   add_verify(app, context);
+  add_doctor(app, context);
 }
 
 }  // namespace teller::cli
