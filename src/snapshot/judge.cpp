@@ -64,6 +64,10 @@ bool nobody_else(const ProcessReading& reading) {
     const bool program = threads[i].has_python || threads[i].tid == reading.process->pid;
     if (!program) continue;
     const WaitKind kind = reading.waits[i].kind;
+    const bool named = std::any_of(threads[i].stack.begin(), threads[i].stack.end(),
+                                   [](const Frame& frame) { return frame.python; });
+    // Queues and conditions are locks, too: only Python frames tell them apart.
+    if (!named) return false;
     const bool internal = kind == WaitKind::kLock || kind == WaitKind::kThread ||
                           kind == WaitKind::kCondition || kind == WaitKind::kQueue;
     if (!internal || threads[i].behaviour != "stuck") return false;
@@ -147,7 +151,7 @@ bool waits_inside(const ProcessReading& reading) {
   for (std::size_t i = 0; i < reading.waits.size(); ++i) {
     const SeenThread& thread = reading.process->threads[i];
     const bool program = thread.has_python || thread.tid == reading.process->pid;
-    if (program && !inside(reading.waits[i].kind)) return false;
+    if (program && (thread.stack.empty() || !inside(reading.waits[i].kind))) return false;
   }
   return reading.thread != nullptr;
 }

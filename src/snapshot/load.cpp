@@ -1,10 +1,12 @@
 #include "snapshot/load.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "snapshot/native_stack.h"
+#include "snapshot/stacks.h"
 #include "snapshot/write.h"
 
 namespace teller::snapshot_detail {
@@ -71,8 +73,10 @@ SeenThread load_thread(const Json& json) {
   if (futex.is_number_unsigned()) thread.futex = futex.get<std::uint64_t>();
   thread.lock_owner = number_of(json, "lock_owner");
   thread.owns_gil = member(json, "owns_gil") == true;
-  thread.has_python = member(json, "has_python") == true;
   thread.stack = load_stack(member(json, "stack"));
+  // Without py-spy the interpreter's own functions tell that a thread runs Python.
+  thread.has_python = member(json, "has_python") == true ||
+                      std::any_of(thread.stack.begin(), thread.stack.end(), is_interpreter);
   return thread;
 }
 

@@ -71,8 +71,7 @@ bool read_memory(Dwfl*, Dwarf_Addr address, Dwarf_Word* word, void* argument) {
 }
 
 bool set_registers(Dwfl_Thread* thread, void* argument) {
-  const Place* place = static_cast<Target*>(argument)->find(dwfl_thread_tid(thread));
-  if (place == nullptr) return false;
+  const auto* place = static_cast<const Place*>(argument);
   const Dwarf_Word stack = place->stack_pointer;
   if (!dwfl_thread_state_registers(thread, kStackRegister, 1, &stack)) return false;
   dwfl_thread_state_register_pc(thread, place->program_counter);
@@ -120,6 +119,12 @@ int add_frame(Dwfl_Frame* frame, void* argument) {
   return walk->frames.size() < kMostFrames ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
+// A JSON text: why libdw gave up.
+std::string failure(const char* what) {
+  const char* why = dwfl_errmsg(-1);
+  return Json(std::string(what) + ": " + (why == nullptr ? "?" : why)).dump();
+}
+
 // In the child: {"<tid>": [[symbol, library], …]}.
 std::string unwind_all(Target target) {
   const Dwfl_Callbacks callbacks{find_elf, no_debuginfo, nullptr, nullptr};
@@ -127,12 +132,13 @@ std::string unwind_all(Target target) {
   dwfl_report_begin(dwfl.get());
   if (dwfl_linux_proc_report(dwfl.get(), target.pid) != 0 ||
       dwfl_report_end(dwfl.get(), nullptr, nullptr) != 0) {
-    return "";
+    return failure("reading the modules");
   }
   const Dwfl_Thread_Callbacks threads{next_thread,   get_thread, read_memory,
                                       set_registers, nullptr,    nullptr};
   // Without an ELF file of its own libdw takes the architecture from the modules.
-  if (!dwfl_attach_state(dwfl.get(), nullptr, target.pid, &threads, &target)) return "";
+  if (!dwfl_attach_state(dwfl.get(), nullptr, target.pid, &threads, &target))
+    return failure("attaching");
   Json all = Json::object();
   for (const Place& place : target.places) {
     Walk walk{dwfl.get(), Json::array()};
@@ -173,7 +179,8 @@ Result<std::map<std::int64_t, Stack>> native_stacks(const Process& process, int 
   if (output.timed_out) return Error{ErrorCode::kIo, "it took too long", "give more --duration"};
   const Json all = parse_json(output.out);
   if (!all.is_object()) {
-    return Error{ErrorCode::kIo, "libdw could not unwind them", permission_hint(process.pid)};
+    const std::string why = all.is_string() ? all.get<std::string>() : "it ended early";
+    return Error{ErrorCode::kIo, "libdw: " + why, permission_hint(process.pid)};
   }
   for (const auto& [tid, frames] : all.items()) stacks[std::stoll(tid)] = stack_of(frames);
   return stacks;

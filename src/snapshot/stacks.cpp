@@ -53,12 +53,6 @@ std::string first_line(const std::string& text) {
   return redact(line);
 }
 
-bool is_interpreter(const Frame& frame) {
-  return frame.function.find("PyEval_EvalFrame") != std::string::npos ||
-         frame.function.find("PyEval_EvalCode") != std::string::npos ||
-         frame.function.find("PyEval_Vector") != std::string::npos;
-}
-
 Error failed(const std::string& tool, const CommandOutput& output, const Process& process) {
   if (output.timed_out) {
     return {ErrorCode::kIo, tool + " took too long and was ended", "give more --duration"};
@@ -87,6 +81,12 @@ std::string short_name(const std::string& symbol) {
     if (c == '<') ++angle;
   }
   return name.substr(0, kLongestName);
+}
+
+bool is_interpreter(const Frame& frame) {
+  return frame.function.find("PyEval_EvalFrame") != std::string::npos ||
+         frame.function.find("PyEval_EvalCode") != std::string::npos ||
+         frame.function.find("PyEval_Vector") != std::string::npos;
 }
 
 Result<std::map<std::int64_t, PythonThread>> parse_pyspy(std::string_view json) {

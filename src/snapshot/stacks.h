@@ -32,6 +32,9 @@ std::map<std::int64_t, Stack> parse_gdb(std::string_view text);
 Result<std::map<std::int64_t, Stack>> gdb_stacks(const std::string& program, const Process& process,
                                                  int timeout_ms);
 
+// Whether the frame is of CPython's loop over byte code.
+bool is_interpreter(const Frame& frame);
+
 // The native frames above the interpreter, then the Python frames. Without Python frames: all of
 // `native`.
 Stack merge_stacks(const Stack& native, const Stack& python);

@@ -320,13 +320,16 @@ Wait wait_of(const SeenThread& thread, bool main_thread) {
 }
 
 int own_frame(const Stack& stack) {
-  int python = -1;
+  int python = -1, native = -1;
   for (std::size_t i = 0; i < stack.size(); ++i) {
-    if (!stack[i].python) continue;
+    if (!stack[i].python) {
+      if (native < 0 && stack[i].function != "?") native = static_cast<int>(i);
+      continue;
+    }
     if (module_of(stack[i].file).empty() && !is_packages(stack[i].file)) return static_cast<int>(i);
     if (python < 0) python = static_cast<int>(i);
   }
-  return python >= 0 ? python : stack.empty() ? -1 : 0;
+  return python >= 0 ? python : native >= 0 || stack.empty() ? native : 0;
 }
 
 std::string frame_words(const Frame& frame) {
