@@ -84,7 +84,8 @@ class Collector {
       ThreadSample& sample = thread.samples.back();
       if (!sample.stack.empty() || sample.has_python) continue;  // it has ended: a former sample
       PythonThread& own = python[tid];
-      sample.stack = merge_stacks(native[tid], own.stack);
+      sample.native = native[tid];
+      sample.stack = merge_stacks(sample.native, own.stack);
       sample.has_python = !own.stack.empty();
       sample.owns_gil = own.owns_gil;
       if (!own.name.empty()) thread.python_name = own.name;

@@ -31,7 +31,8 @@ struct ThreadSample {
   std::array<std::uint64_t, 6> arguments{};
   std::uint64_t stack_pointer = 0;  // both 0 where unknown
   std::uint64_t program_counter = 0;
-  Stack stack;
+  Stack native;  // by libdw or gdb
+  Stack stack;   // native and Python frames
   bool has_python = false;
   bool owns_gil = false;
 };

@@ -13,11 +13,13 @@ using Ranks = std::map<int, const ProcessReading*>;
 // What the rules look at.
 struct Group {
   Ranks ranks;            // by number: the process that is the rank, not its workers
+  bool numbered = true;   // else the numbers are only places: the processes do not tell their rank
   int world_size = 0;     // 0 = unknown
   bool all_here = false;  // every rank runs on this host
   std::vector<const ProcessReading*> waiting;
   std::vector<const ProcessReading*> elsewhere;
-  std::vector<int> gone;
+  std::vector<int> gone;                    // numbers of ranks that have no process
+  std::vector<const ProcessReading*> dead;  // dead processes that may have been ranks
 };
 
 // Workers of a rank have its environment: the topmost process is the rank.
@@ -35,6 +37,36 @@ bool is_loopback(const std::string& master) {
          master.starts_with("::1") || master.starts_with("[::1]");
 }
 
+// Whether it has made a process group: its library's threads stand in it.
+bool in_process_group(const SeenProcess& process) {
+  for (const SeenThread& thread : process.threads) {
+    for (const Frame& frame : thread.stack) {
+      if (frame.function.starts_with("c10d::") || frame.function.starts_with("gloo::") ||
+          frame.function.starts_with("nccl") ||
+          frame.file.ends_with("/torch/distributed/distributed_c10d.py"))
+        return true;
+    }
+  }
+  return false;
+}
+
+// Processes that do not tell their rank: children of one parent that were started in the same way
+// and have a process group.
+void add_peers(const std::vector<ProcessReading>& readings, std::map<std::string, Group>& groups) {
+  for (const ProcessReading& reading : readings) {
+    const SeenProcess& process = *reading.process;
+    if (process.rank || process.command.empty() || !in_process_group(process)) continue;
+    const std::string parent = std::to_string(process.ppid);
+    Group& group = groups["peers " + parent + " " + process.command];
+    group.numbered = false;
+    group.ranks.emplace(static_cast<int>(group.ranks.size()), &reading);
+    if (group.ranks.size() > 1) continue;
+    for (const ProcessReading& other : readings) {
+      if (other.dead && other.process->ppid == process.ppid) group.dead.push_back(&other);
+    }
+  }
+}
+
 std::map<std::string, Group> find_groups(const Seen& seen,
                                          const std::vector<ProcessReading>& readings) {
   std::map<std::string, Group> groups;
@@ -47,6 +79,13 @@ std::map<std::string, Group> find_groups(const Seen& seen,
     group.all_here = group.all_here || is_loopback(process.master) ||
                      (process.world_size && process.local_world_size == process.world_size);
   }
+  for (auto& [master, group] : groups) {
+    for (const ProcessReading& reading : readings) {
+      if (reading.dead && (reading.process->role == "sibling" || reading.process->rank))
+        group.dead.push_back(&reading);
+    }
+  }
+  add_peers(readings, groups);
   return groups;
 }
 
@@ -59,14 +98,14 @@ bool is_waiting(const ProcessReading& reading) {
 void sort_out(Group& group) {
   for (const auto& [rank, reading] : group.ranks) {
     if (reading->dead) {
-      group.gone.push_back(rank);
+      if (group.numbered) group.gone.push_back(rank);
     } else {
       (is_waiting(*reading) ? group.waiting : group.elsewhere).push_back(reading);
     }
   }
   // Ranks beyond what a host holds are not counted one by one.
   constexpr int kMostRanks = 4096;
-  if (!group.all_here || group.world_size > kMostRanks) return;
+  if (!group.numbered || !group.all_here || group.world_size > kMostRanks) return;
   for (int rank = 0; rank < group.world_size; ++rank) {
     if (!group.ranks.contains(rank)) group.gone.push_back(rank);
   }
@@ -75,9 +114,13 @@ void sort_out(Group& group) {
 
 std::string list_of(const std::vector<const ProcessReading*>& readings) {
   std::string text;
-  for (const ProcessReading* reading : readings)
-    text += (text.empty() ? "" : ", ") + std::to_string(reading->process->rank.value_or(-1));
-  return (readings.size() == 1 ? "rank " : "ranks ") + text;
+  const bool ranks = readings.front()->process->rank.has_value();
+  for (const ProcessReading* reading : readings) {
+    const SeenProcess& process = *reading->process;
+    text += text.empty() ? "" : ", ";
+    text += ranks ? std::to_string(process.rank.value_or(-1)) : std::to_string(process.pid);
+  }
+  return std::string(ranks ? "rank" : "pid") + (readings.size() == 1 ? " " : "s ") + text;
 }
 
 std::string list_of(const std::vector<int>& ranks) {
@@ -90,29 +133,35 @@ void add_evidence(Verdict& verdict, const std::vector<const ProcessReading*>& re
   for (const ProcessReading* reading : readings) verdict.evidence.push_back(evidence_of(*reading));
 }
 
+void add_culprit(Verdict& verdict, const SeenProcess& process) {
+  if (process.rank) verdict.culprit_ranks.push_back(*process.rank);
+  verdict.culprit_pids.push_back(process.pid);
+}
+
 std::string wait_of_all(const Group& group) {
-  return list_of(group.waiting) + " " + (group.waiting.size() == 1 ? "" : "each ") +
-         wait_words(group.waiting.front()->wait);
+  std::string words = wait_words(group.waiting.front()->wait);
+  // "waits for …" of several.
+  if (group.waiting.size() > 1) words.replace(0, words.find(' '), "wait");
+  return list_of(group.waiting) + " " + words;
 }
 
 // A rank that the others wait for, and that is no more.
-Verdict dead_rank(const Group& group, const std::vector<ProcessReading>& readings) {
+Verdict dead_rank(const Group& group) {
   Verdict verdict;
-  if (group.gone.empty() || group.waiting.empty()) return verdict;
+  if ((group.gone.empty() && (group.numbered || group.dead.empty())) || group.waiting.empty())
+    return verdict;
   verdict.name = "rank_gone";
   verdict.fault_type = "unknown";
   verdict.culprit_ranks = group.gone;
-  for (const ProcessReading& reading : readings) {
-    const bool known = std::any_of(group.ranks.begin(), group.ranks.end(),
-                                   [&](const auto& one) { return one.second == &reading; });
-    if (!reading.dead || (!known && reading.process->role != "sibling")) continue;
-    verdict.culprit_pids.push_back(reading.process->pid);
-    verdict.evidence.push_back(evidence_of(reading));
+  for (const ProcessReading* reading : group.dead) {
+    verdict.culprit_pids.push_back(reading->process->pid);
+    verdict.evidence.push_back(evidence_of(*reading));
   }
   add_evidence(verdict, group.waiting);
-  verdict.explanation = "There is no process of " + list_of(group.gone) + " (of " +
-                        std::to_string(group.world_size) + ") any more, and " + wait_of_all(group) +
-                        ": it waits for what will not come.";
+  verdict.explanation = group.numbered ? "There is no process of " + list_of(group.gone) + " (of " +
+                                             std::to_string(group.world_size) + ") any more"
+                                       : evidence_of(*group.dead.front()).text;
+  verdict.explanation += ", and " + wait_of_all(group) + ": for what will not come.";
   verdict.check_next =
       "Look for why that rank ended: its last log lines, its exit status, dmesg (out of memory, "
       "Xid).";
@@ -134,10 +183,7 @@ Verdict rank_elsewhere(const Group& group, const std::vector<ProcessReading>& re
       [](const ProcessReading* a, const ProcessReading* b) { return order_of(*a) < order_of(*b); });
   verdict.name = "rank_elsewhere";
   verdict.fault_type = fault_of(culprits.front()->wait.kind);
-  for (const ProcessReading* culprit : culprits) {
-    verdict.culprit_ranks.push_back(culprit->process->rank.value_or(-1));
-    verdict.culprit_pids.push_back(culprit->process->pid);
-  }
+  for (const ProcessReading* culprit : culprits) add_culprit(verdict, *culprit->process);
   add_evidence(verdict, culprits);
   add_evidence(verdict, group.waiting);
   verdict.explanation = evidence_of(*culprits.front()).text + ", while " + wait_of_all(group) + ".";
@@ -176,10 +222,7 @@ Verdict different_collectives(const Group& group) {
   for (std::size_t i = 0; i < by_size.size(); ++i) {
     add_evidence(verdict, by_size[i]);
     if (i + 1 == by_size.size() && !tie) break;
-    for (const ProcessReading* reading : by_size[i]) {
-      verdict.culprit_ranks.push_back(reading->process->rank.value_or(-1));
-      verdict.culprit_pids.push_back(reading->process->pid);
-    }
+    for (const ProcessReading* reading : by_size[i]) add_culprit(verdict, *reading->process);
   }
   for (const auto& part : by_size) {
     verdict.explanation += (verdict.explanation.empty() ? "Different collectives: " : "; ") +
@@ -203,7 +246,7 @@ Verdict all_waiting(const Group& group) {
   verdict.explanation =
       "All ranks that were seen stand in the same wait: " + wait_of_all(group) + ".";
   const int unseen = group.world_size - static_cast<int>(group.ranks.size());
-  if (unseen > 0) {
+  if (group.numbered && unseen > 0) {
     verdict.explanation += " " + std::to_string(unseen) +
                            " more ranks run on other hosts: one of them may be the one that is "
                            "elsewhere.";
@@ -219,7 +262,7 @@ Verdict all_waiting(const Group& group) {
 Verdict judge_ranks(const Seen& seen, const std::vector<ProcessReading>& readings) {
   for (auto& [master, group] : find_groups(seen, readings)) {
     sort_out(group);
-    for (const Verdict& verdict : {dead_rank(group, readings), rank_elsewhere(group, readings),
+    for (const Verdict& verdict : {dead_rank(group), rank_elsewhere(group, readings),
                                    different_collectives(group), all_waiting(group)}) {
       if (!verdict.name.empty()) return verdict;
     }

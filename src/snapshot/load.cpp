@@ -80,6 +80,19 @@ SeenThread load_thread(const Json& json) {
   return thread;
 }
 
+std::string command_of(const Json& argv) {
+  std::string command;
+  if (!argv.is_array()) return command;
+  for (const Json& argument : argv) {
+    if (!argument.is_string()) continue;
+    for (const char c : argument.get_ref<const std::string&>()) {
+      if (c < '0' || c > '9') command += c;
+    }
+    command += ' ';
+  }
+  return command;
+}
+
 SeenProcess load_process(const Json& json) {
   SeenProcess process;
   process.pid = number_of(json, "pid");
@@ -91,6 +104,7 @@ SeenProcess load_process(const Json& json) {
   process.world_size = small_of(json, "world_size");
   process.local_world_size = small_of(json, "local_world_size");
   process.master = text_of(json, "master");
+  process.command = command_of(member(json, "argv"));
   process.exit_code = small_of(json, "exit");
   process.signal = small_of(json, "signal");
   const Json& threads = member(json, "threads");
@@ -101,13 +115,6 @@ SeenProcess load_process(const Json& json) {
 }
 
 }  // namespace
-
-const SeenThread* SeenProcess::main_thread() const {
-  for (const SeenThread& thread : threads) {
-    if (thread.tid == pid) return &thread;
-  }
-  return nullptr;
-}
 
 const SeenProcess* Seen::find(std::int64_t pid) const {
   for (const SeenProcess& process : processes) {

@@ -37,10 +37,9 @@ struct SeenProcess {
   char state = '?';
   std::optional<int> rank, world_size, local_world_size;
   std::string master;
+  std::string command;  // arguments without digits: workers of one kind have the same
   std::optional<int> exit_code, signal;  // of a zombie
   std::vector<SeenThread> threads;
-
-  const SeenThread* main_thread() const;
 };
 
 struct Seen {

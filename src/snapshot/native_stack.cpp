@@ -1,20 +1,14 @@
 #include "snapshot/native_stack.h"
 
 #include <dwarf.h>
-#include <elfutils/libdwfl.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
-#include <cstring>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/command.h"
 #include "base/json.h"
+#include "snapshot/dwfl_session.h"
 
 namespace teller::snapshot_detail {
 
@@ -64,10 +58,7 @@ bool get_thread(Dwfl*, pid_t tid, void* argument, void** thread) {
 }
 
 bool read_memory(Dwfl*, Dwarf_Addr address, Dwarf_Word* word, void* argument) {
-  const iovec local{word, sizeof *word};
-  const iovec remote{reinterpret_cast<void*>(address), sizeof *word};
-  return process_vm_readv(static_cast<Target*>(argument)->pid, &local, 1, &remote, 1, 0) ==
-         static_cast<ssize_t>(sizeof *word);
+  return read_remote(static_cast<Target*>(argument)->pid, address, word, sizeof *word);
 }
 
 bool set_registers(Dwfl_Thread* thread, void* argument) {
@@ -78,30 +69,23 @@ bool set_registers(Dwfl_Thread* thread, void* argument) {
   return true;
 }
 
-// Regular files only, and never one that blocks when it is opened.
-int find_elf(Dwfl_Module* module, void** data, const char* name, Dwarf_Addr base, char** file,
-             Elf** elf) {
-  if (name[0] != '/') return dwfl_linux_proc_find_elf(module, data, name, base, file, elf);
-  const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat info {};
-  if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
-    *file = strdup(name);
-    return fd;
-  }
-  if (fd >= 0) close(fd);
-  return -1;
-}
-
-// Separate debug files are not looked for: that may ask servers on the network.
-int no_debuginfo(Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*, const char*, GElf_Word,
-                 char**) {
-  return -1;
-}
-
 struct Walk {
   Dwfl* dwfl = nullptr;
   Json frames = Json::array();
+  // Names by address: threads of one pool stand in the same functions, and libdw looks through all
+  // of a library's symbols each time.
+  std::map<Dwarf_Addr, Json> names;
 };
+
+Json describe(Dwfl* dwfl, Dwarf_Addr address) {
+  Dwfl_Module* module = dwfl_addrmodule(dwfl, address);
+  if (module == nullptr) return {"", ""};
+  const char* symbol = dwfl_module_addrname(module, address);
+  const char* file =
+      dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+  return {std::string(symbol == nullptr ? "" : symbol).substr(0, kLongestSymbol),
+          file == nullptr ? "" : std::filesystem::path(file).filename().string()};
+}
 
 int add_frame(Dwfl_Frame* frame, void* argument) {
   auto* walk = static_cast<Walk*>(argument);
@@ -109,13 +93,9 @@ int add_frame(Dwfl_Frame* frame, void* argument) {
   bool activation = false;
   if (!dwfl_frame_pc(frame, &pc, &activation)) return DWARF_CB_ABORT;
   const Dwarf_Addr inside = activation ? pc : pc - 1;
-  Dwfl_Module* module = dwfl_addrmodule(walk->dwfl, inside);
-  const char* symbol = module == nullptr ? nullptr : dwfl_module_addrname(module, inside);
-  const char* file = module == nullptr ? nullptr
-                                       : dwfl_module_info(module, nullptr, nullptr, nullptr,
-                                                          nullptr, nullptr, nullptr, nullptr);
-  walk->frames.push_back({std::string(symbol == nullptr ? "" : symbol).substr(0, kLongestSymbol),
-                          file == nullptr ? "" : std::filesystem::path(file).filename().string()});
+  const auto [name, fresh] = walk->names.try_emplace(inside);
+  if (fresh) name->second = describe(walk->dwfl, inside);
+  walk->frames.push_back(name->second);
   return walk->frames.size() < kMostFrames ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
@@ -127,25 +107,32 @@ std::string failure(const char* what) {
 
 // In the child: {"<tid>": [[symbol, library], …]}.
 std::string unwind_all(Target target) {
-  const Dwfl_Callbacks callbacks{find_elf, no_debuginfo, nullptr, nullptr};
-  const std::unique_ptr<Dwfl, decltype(&dwfl_end)> dwfl(dwfl_begin(&callbacks), dwfl_end);
-  dwfl_report_begin(dwfl.get());
-  if (dwfl_linux_proc_report(dwfl.get(), target.pid) != 0 ||
-      dwfl_report_end(dwfl.get(), nullptr, nullptr) != 0) {
-    return failure("reading the modules");
-  }
+  const DwflSession dwfl = open_modules(target.pid);
+  if (!dwfl) return failure("reading the modules");
   const Dwfl_Thread_Callbacks threads{next_thread,   get_thread, read_memory,
                                       set_registers, nullptr,    nullptr};
   // Without an ELF file of its own libdw takes the architecture from the modules.
   if (!dwfl_attach_state(dwfl.get(), nullptr, target.pid, &threads, &target))
     return failure("attaching");
   Json all = Json::object();
+  Walk walk{dwfl.get(), Json::array(), {}};
   for (const Place& place : target.places) {
-    Walk walk{dwfl.get(), Json::array()};
+    walk.frames = Json::array();
     dwfl_getthread_frames(dwfl.get(), static_cast<pid_t>(place.tid), add_frame, &walk);
-    all[std::to_string(place.tid)] = std::move(walk.frames);
+    all[std::to_string(place.tid)] = walk.frames;
   }
   return all.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+// The sample before the last, if the thread has not run since.
+const ThreadSample* unmoved(const Thread& thread) {
+  if (thread.samples.size() < 2) return nullptr;
+  const ThreadSample& last = thread.samples.back();
+  const ThreadSample& former = thread.samples[thread.samples.size() - 2];
+  const bool same = last.stack_pointer == former.stack_pointer &&
+                    last.program_counter == former.program_counter &&
+                    last.cpu_ns == former.cpu_ns && last.switches == former.switches;
+  return same && !former.native.empty() ? &former : nullptr;
 }
 
 Stack stack_of(const Json& frames) {
@@ -171,6 +158,10 @@ Result<std::map<std::int64_t, Stack>> native_stacks(const Process& process, int 
   for (const auto& [tid, thread] : process.threads) {
     if (thread.samples.empty() || thread.samples.back().program_counter == 0) continue;
     const ThreadSample& sample = thread.samples.back();
+    if (const ThreadSample* former = unmoved(thread)) {
+      stacks[tid] = former->native;
+      continue;
+    }
     target.places.push_back({tid, sample.stack_pointer, sample.program_counter});
   }
   if (target.places.empty()) return stacks;

@@ -9,6 +9,7 @@
 #include "procfs/procfs.h"
 #include "snapshot/collect.h"
 #include "snapshot/details.h"
+#include "snapshot/live_environment.h"
 #include "snapshot/members.h"
 #include "snapshot/snapshot.h"
 #include "snapshot/surroundings.h"
@@ -19,11 +20,14 @@ namespace teller {
 
 namespace {
 
+using snapshot_detail::add_live_environment;
 using snapshot_detail::Contents;
 using snapshot_detail::Job;
 using snapshot_detail::OpenFiles;
 using snapshot_detail::Process;
 using Json = nlohmann::ordered_json;
+
+constexpr int kToolTimeoutMs = 5000;
 
 std::string default_output() {
   const std::time_t now = std::time(nullptr);
@@ -111,6 +115,15 @@ Contents gather(const SnapshotOptions& options, const std::string& folder, Job& 
   return contents;
 }
 
+// Workers that multiprocessing has made learn their rank after their start.
+void add_ranks_set_later(Job& job) {
+  for (Process& process : job.processes) {
+    const bool known = !variable_in(process.environment, "RANK").empty();
+    if (process.readable && !known && !job.deadline.over())
+      add_live_environment(process, job.deadline.left_ms(kToolTimeoutMs));
+  }
+}
+
 Status check(const SnapshotOptions& options) {
   if (options.samples < 2 || options.samples > 100) {
     return Error{ErrorCode::kUsage, "snapshot: --samples must lie between 2 and 100",
@@ -133,6 +146,7 @@ Result<SnapshotResult> take_snapshot(const SnapshotOptions& options) {
   TELLER_CHECK_OK(find_members(options, job));
   const std::string path = options.output.empty() ? default_output() : options.output;
   TELLER_TRY(RunFolder run, RunFolder::create(path, "snapshot", options.overwrite));
+  add_ranks_set_later(job);
   log_info("snapshot: looking at " + std::to_string(job.processes.size()) + " processes");
   collect_samples(options, job);
   const Contents contents = gather(options, path, job);

@@ -271,6 +271,45 @@ def test_the_rank_that_sleeps_while_others_wait_for_it(tmp_path: Path) -> None:
     assert run_teller("reconstruct", run).returncode == 0
 
 
+SPAWNED = """
+import multiprocessing, os, time, torch, torch.distributed as dist
+def work(rank, port, arrived):
+    if KNOWN: os.environ.update(RANK=str(rank), WORLD_SIZE='3', LOCAL_WORLD_SIZE='3', MASTER_ADDR='127.0.0.1', MASTER_PORT=str(port))
+    store = dist.TCPStore('127.0.0.1', port, 3, rank == 0)
+    dist.init_process_group('gloo', store=store, rank=rank, world_size=3)
+    dist.all_reduce(torch.ones(4))
+    arrived.put(rank)
+    if rank == 2: wait()
+    dist.all_reduce(torch.ones(4))
+def wait(): time.sleep(600)
+if __name__ == '__main__':
+    context = multiprocessing.get_context('spawn')
+    arrived = context.Queue()
+    ranks = [context.Process(target=work, args=(rank, PORT, arrived)) for rank in range(3)]
+    for rank in ranks: rank.start()
+    for rank in ranks: arrived.get()
+    print('ready', flush=True)
+    for rank in ranks: rank.join()
+"""
+
+
+@needs_torch
+@needs_pyspy
+@pytest.mark.parametrize("known", [True, False])
+def test_workers_that_multiprocessing_made(tmp_path: Path, known: bool) -> None:
+    program = tmp_path / "job.py"
+    program.write_text(SPAWNED.replace("KNOWN", str(known)).replace("PORT", str(free_port())))
+    env = {**os.environ, "OMP_NUM_THREADS": "1"}
+    with running(PYTHON, program, env=env) as process:
+        time.sleep(1)
+        diagnosis = snapshot(tmp_path / "run", process.pid)
+    assert (diagnosis["verdict"], diagnosis["fault_type"]) == ("rank_elsewhere", "scheduling"), diagnosis["explanation"]
+    assert diagnosis["evidence"][0]["locator"]["name"] == "job.py: wait"
+    assert len(diagnosis["culprit_pids"]) == 1
+    libdw = not any("without libdw" in g["reason"] for g in document(tmp_path / "run")["gaps"])
+    assert diagnosis["culprit_ranks"] == ([2] if known and libdw else [])
+
+
 @needs_torch
 @needs_pyspy
 def test_a_rank_that_is_stopped(tmp_path: Path) -> None:

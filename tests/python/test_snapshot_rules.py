@@ -71,7 +71,7 @@ def test_a_rank_elsewhere_comes_before_the_waiting_ones(tmp_path: Path) -> None:
                          rank(1, *stack, syscall="nanosleep"))
     assert verdict(diagnosis) == ("rank_elsewhere", "scheduling", [1])
     assert diagnosis["evidence"][0]["locator"]["name"] == "app.py: load"
-    assert diagnosis["explanation"] == ("rank 1 (pid 200) sleeps, at load (app.py:4), while ranks 0, 2 each waits for other "
+    assert diagnosis["explanation"] == ("rank 1 (pid 200) sleeps, at load (app.py:4), while ranks 0, 2 wait for other "
                                         "ranks in all_reduce.")
 
 
