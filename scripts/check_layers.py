@@ -23,6 +23,7 @@ THIRD_PARTIES = {
     r"^torch/": {"learn"},
     r"^simdjson": {"importers"},
     r"^sqlite3": {"importers"},
+    r"^(elfutils/|dwarf\.h|libelf|gelf)": {"snapshot"},
     r"^(cupti|nvtx3/)": {"preload"},
     r"^nlohmann/": STAGES | {"run_folder", "cli", "base"},
 }

@@ -36,13 +36,14 @@ struct Options {
   bool no_logs = false;
 };
 
+// Those that somebody can do something about.
 void print_gaps(const Json& document) {
   for (const Json& gap : document["gaps"]) {
     const std::string of = gap["pid"].is_null() ? "" : " of " + gap["pid"].dump();
     const std::string hint = gap["hint"].get<std::string>();
+    if (hint.empty()) continue;
     log_warning(printable("not had: " + gap["part"].get<std::string>() + of + ": " +
-                          gap["reason"].get<std::string>() +
-                          (hint.empty() ? "" : " (" + hint + ")")));
+                          gap["reason"].get<std::string>() + " (" + hint + ")"));
   }
 }
 
@@ -65,9 +66,7 @@ Result<int> run_snapshot(Options& options) {
 
 void add_options(CLI::App* command, Options& options) {
   SnapshotOptions& snapshot = options.snapshot;
-  command->add_option("PID", snapshot.pids, "processes to look at")
-      ->required()
-      ->check(CLI::PositiveNumber);
+  command->add_option("PID", snapshot.pids, "processes to look at")->required();
   command->add_option("-o,--output", snapshot.output,
                       "run folder to write (default: runs/snapshot-<time>)");
   command->add_flag("--overwrite", snapshot.overwrite, "replace a run that is there");

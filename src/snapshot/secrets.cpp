@@ -22,7 +22,7 @@ bool is_secret_word(std::string_view word) {
 const std::regex& assignments() {
   // NAME=VALUE, NAME: VALUE, "NAME": "VALUE", --name VALUE
   static const std::regex pattern(
-      R"re(([A-Za-z][A-Za-z0-9_.-]*)(["']?\s*[=:]\s*|["']?\s+)("[^"]*"|'[^']*'|(?:(?:Basic|Bearer|Digest|Token)\s+)?[^\s"']+))re");
+      R"re(\b([A-Za-z][A-Za-z0-9_.-]*)(["']?\s*[=:]\s*|["']?\s+)("[^"]*"|'[^']*'|(?:(?:Basic|Bearer|Digest|Token)\s+)?[^\s"']+))re");
   return pattern;
 }
 

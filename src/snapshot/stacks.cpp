@@ -130,7 +130,7 @@ Result<std::map<std::int64_t, PythonThread>> pyspy_stacks(const std::string& pro
 // Thread 2 (Thread 0x7f… (LWP 123) "name"):
 // #0  0x00007f… in futex_wait (…) from /lib/…/libc.so.6
 std::map<std::int64_t, Stack> parse_gdb(std::string_view text) {
-  static const std::regex heading(R"(^Thread \d+ \(.*LWP (\d+)\).*)");
+  static const std::regex heading(R"(^Thread \d+ \(.*LWP (\d+)\b.*)");
   static const std::regex frame(
       R"(^#\d+\s+(?:0x[0-9a-f]+ in )?(\S.*?) \(.*?\)(?: (?:from|at) (\S+))?.*)");
   std::map<std::int64_t, Stack> stacks;

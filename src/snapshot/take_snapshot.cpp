@@ -125,6 +125,11 @@ void add_ranks_set_later(Job& job) {
 }
 
 Status check(const SnapshotOptions& options) {
+  for (const std::int64_t pid : options.pids) {
+    if (pid < 1)
+      return Error{ErrorCode::kUsage, "snapshot: " + std::to_string(pid) + " is no process id",
+                   "give positive numbers"};
+  }
   if (options.samples < 2 || options.samples > 100) {
     return Error{ErrorCode::kUsage, "snapshot: --samples must lie between 2 and 100",
                  "one sample cannot tell what is stuck from what is busy"};

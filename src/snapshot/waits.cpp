@@ -323,13 +323,17 @@ int own_frame(const Stack& stack) {
   int python = -1, native = -1;
   for (std::size_t i = 0; i < stack.size(); ++i) {
     if (!stack[i].python) {
-      if (native < 0 && stack[i].function != "?") native = static_cast<int>(i);
+      const std::string& file = stack[i].file;
+      const bool system = file.starts_with("libc.so") || file.starts_with("libc-2") ||
+                          file.starts_with("libpthread") || file.starts_with("libstdc++");
+      if (native < 0 && stack[i].function != "?" && !system) native = static_cast<int>(i);
       continue;
     }
     if (module_of(stack[i].file).empty() && !is_packages(stack[i].file)) return static_cast<int>(i);
     if (python < 0) python = static_cast<int>(i);
   }
-  return python >= 0 ? python : native >= 0 || stack.empty() ? native : 0;
+  if (python >= 0) return python;
+  return native >= 0 || stack.empty() ? native : 0;
 }
 
 std::string frame_words(const Frame& frame) {

@@ -333,7 +333,8 @@ def test_a_process_that_does_not_exist(tmp_path: Path) -> None:
 def test_options_that_make_no_sense(tmp_path: Path) -> None:
     expect_one_line(run_teller("snapshot", "--samples", 1, os.getpid(), "-o", tmp_path / "a"), 2, says="--samples")
     expect_one_line(run_teller("snapshot", "--interval", 0, os.getpid(), "-o", tmp_path / "b"), 2, says="--interval")
-    expect_one_line(run_teller("snapshot", "-o", tmp_path / "c", "--", "x"), 2, says="PID")
+    expect_one_line(run_teller("snapshot", "-o", tmp_path / "c"), 2, says="PID")
+    expect_one_line(run_teller("snapshot", "-o", tmp_path / "d", 0), 2, says="0 is no process id")
 
 
 @needs_root
