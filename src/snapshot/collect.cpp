@@ -82,7 +82,6 @@ class Collector {
     std::map<std::int64_t, PythonThread> python = python_of(process);
     for (auto& [tid, thread] : process.threads) {
       ThreadSample& sample = thread.samples.back();
-      if (!sample.stack.empty() || sample.has_python) continue;  // it has ended: a former sample
       PythonThread& own = python[tid];
       sample.native = native[tid];
       sample.stack = merge_stacks(sample.native, own.stack);
@@ -131,6 +130,9 @@ class Collector {
   void finish() {
     for (Process& process : job_.processes) {
       if (process.state == 'X' || process.state == 'Z') continue;
+      if (process.threads_left_out > 0)
+        job_.add_gap("threads", process.pid,
+                     std::to_string(process.threads_left_out) + " more than are looked at");
       find_lock_owners(process);
       read_kernel_stacks(process);
     }

@@ -1,6 +1,7 @@
 #include "snapshot/details.h"
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -150,16 +151,19 @@ Json process_json(const Process& process, const OpenFiles& open) {
   json["comm"] = process.comm;
   json["argv"] = process.argv;
   json.update(rank_json(process));
-  if (process.state == 'Z') {
+  add_status(json, process.pid);
+  // The kernel shows others a 0 in its place.
+  const bool may_know = geteuid() == 0 || json["uid"] == geteuid();
+  if (process.state == 'Z' && may_know) {
     const int status = process.exit_code;
     json["exit"] = WIFEXITED(status) ? Json(WEXITSTATUS(status)) : Json();
     json["signal"] = WIFSIGNALED(status) ? Json(WTERMSIG(status)) : Json();
   }
   json["python"] = process.python;
-  add_status(json, process.pid);
   json["cgroup"] = read_proc(process.pid, "cgroup").substr(0, kMostListed * 16);
   json["limits"] = limits_json(process.pid);
   add_files(json, open);
+  json["threads_ended"] = process.threads_ended;
   json["threads"] = Json::array();
   for (const auto& [tid, thread] : process.threads) {
     json["threads"].push_back(thread_json(thread, open));

@@ -59,6 +59,8 @@ struct Process {
   std::vector<std::string> argv;  // redacted
   std::string environment;        // text of environ: never written
   std::map<std::int64_t, Thread> threads;
+  std::size_t threads_ended = 0;     // between the samples: they are not among `threads`
+  std::size_t threads_left_out = 0;  // more than were looked at
 };
 
 // A part that could not be had.

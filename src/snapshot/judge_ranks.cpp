@@ -1,116 +1,11 @@
 // Ranks compared: the victims wait in a collective, the culprit does not.
 #include <algorithm>
-#include <set>
 
-#include "snapshot/reading.h"
+#include "snapshot/rank_groups.h"
 
 namespace teller::snapshot_detail {
 
 namespace {
-
-using Ranks = std::map<int, const ProcessReading*>;
-
-// What the rules look at.
-struct Group {
-  Ranks ranks;            // by number: the process that is the rank, not its workers
-  bool numbered = true;   // else the numbers are only places: the processes do not tell their rank
-  int world_size = 0;     // 0 = unknown
-  bool all_here = false;  // every rank runs on this host
-  std::vector<const ProcessReading*> waiting;
-  std::vector<const ProcessReading*> elsewhere;
-  std::vector<int> gone;                    // numbers of ranks that have no process
-  std::vector<const ProcessReading*> dead;  // dead processes that may have been ranks
-};
-
-// Workers of a rank have its environment: the topmost process is the rank.
-bool has_ancestor_of_rank(const Seen& seen, const SeenProcess& process) {
-  const SeenProcess* parent = seen.find(process.ppid);
-  for (int depth = 0; parent != nullptr && depth < 64; ++depth) {
-    if (parent->rank == process.rank && parent->master == process.master) return true;
-    parent = seen.find(parent->ppid);
-  }
-  return false;
-}
-
-bool is_loopback(const std::string& master) {
-  return master.starts_with("127.") || master.starts_with("localhost:") ||
-         master.starts_with("::1") || master.starts_with("[::1]");
-}
-
-// Whether it has made a process group: its library's threads stand in it.
-bool in_process_group(const SeenProcess& process) {
-  for (const SeenThread& thread : process.threads) {
-    for (const Frame& frame : thread.stack) {
-      if (frame.function.starts_with("c10d::") || frame.function.starts_with("gloo::") ||
-          frame.function.starts_with("nccl") ||
-          frame.file.ends_with("/torch/distributed/distributed_c10d.py"))
-        return true;
-    }
-  }
-  return false;
-}
-
-// Processes that do not tell their rank: children of one parent that were started in the same way
-// and have a process group.
-void add_peers(const std::vector<ProcessReading>& readings, std::map<std::string, Group>& groups) {
-  for (const ProcessReading& reading : readings) {
-    const SeenProcess& process = *reading.process;
-    if (process.rank || process.command.empty() || !in_process_group(process)) continue;
-    const std::string parent = std::to_string(process.ppid);
-    Group& group = groups["peers " + parent + " " + process.command];
-    group.numbered = false;
-    group.ranks.emplace(static_cast<int>(group.ranks.size()), &reading);
-    if (group.ranks.size() > 1) continue;
-    for (const ProcessReading& other : readings) {
-      if (other.dead && other.process->ppid == process.ppid) group.dead.push_back(&other);
-    }
-  }
-}
-
-std::map<std::string, Group> find_groups(const Seen& seen,
-                                         const std::vector<ProcessReading>& readings) {
-  std::map<std::string, Group> groups;
-  for (const ProcessReading& reading : readings) {
-    const SeenProcess& process = *reading.process;
-    if (!process.rank || has_ancestor_of_rank(seen, process)) continue;
-    Group& group = groups[process.master];
-    group.ranks.emplace(*process.rank, &reading);
-    group.world_size = std::max(group.world_size, process.world_size.value_or(0));
-    group.all_here = group.all_here || is_loopback(process.master) ||
-                     (process.world_size && process.local_world_size == process.world_size);
-  }
-  for (auto& [master, group] : groups) {
-    for (const ProcessReading& reading : readings) {
-      if (reading.dead && (reading.process->role == "sibling" || reading.process->rank))
-        group.dead.push_back(&reading);
-    }
-  }
-  add_peers(readings, groups);
-  return groups;
-}
-
-bool is_waiting(const ProcessReading& reading) {
-  const WaitKind kind = reading.wait.kind;
-  return reading.still &&
-         (kind == WaitKind::kCollective || kind == WaitKind::kRendezvous || kind == WaitKind::kGpu);
-}
-
-void sort_out(Group& group) {
-  for (const auto& [rank, reading] : group.ranks) {
-    if (reading->dead) {
-      if (group.numbered) group.gone.push_back(rank);
-    } else {
-      (is_waiting(*reading) ? group.waiting : group.elsewhere).push_back(reading);
-    }
-  }
-  // Ranks beyond what a host holds are not counted one by one.
-  constexpr int kMostRanks = 4096;
-  if (!group.numbered || !group.all_here || group.world_size > kMostRanks) return;
-  for (int rank = 0; rank < group.world_size; ++rank) {
-    if (!group.ranks.contains(rank)) group.gone.push_back(rank);
-  }
-  std::sort(group.gone.begin(), group.gone.end());
-}
 
 std::string list_of(const std::vector<const ProcessReading*>& readings) {
   std::string text;
@@ -138,7 +33,7 @@ void add_culprit(Verdict& verdict, const SeenProcess& process) {
   verdict.culprit_pids.push_back(process.pid);
 }
 
-std::string wait_of_all(const Group& group) {
+std::string wait_of_all(const RankGroup& group) {
   std::string words = wait_words(group.waiting.front()->wait);
   // "waits for …" of several.
   if (group.waiting.size() > 1) words.replace(0, words.find(' '), "wait");
@@ -146,7 +41,7 @@ std::string wait_of_all(const Group& group) {
 }
 
 // A rank that the others wait for, and that is no more.
-Verdict dead_rank(const Group& group) {
+Verdict dead_rank(const RankGroup& group) {
   Verdict verdict;
   if ((group.gone.empty() && (group.numbered || group.dead.empty())) || group.waiting.empty())
     return verdict;
@@ -174,7 +69,7 @@ int order_of(const ProcessReading& reading) {
   return reading.spinning ? 2 : 3;
 }
 
-Verdict rank_elsewhere(const Group& group, const std::vector<ProcessReading>& readings) {
+Verdict rank_elsewhere(const RankGroup& group, const std::vector<ProcessReading>& readings) {
   Verdict verdict;
   if (group.waiting.empty() || group.elsewhere.empty()) return verdict;
   std::vector<const ProcessReading*> culprits = group.elsewhere;
@@ -200,7 +95,7 @@ Verdict rank_elsewhere(const Group& group, const std::vector<ProcessReading>& re
 }
 
 // Ranks by the collective that they are in.
-Verdict different_collectives(const Group& group) {
+Verdict different_collectives(const RankGroup& group) {
   Verdict verdict;
   std::map<std::string, std::vector<const ProcessReading*>> parts;
   for (const ProcessReading* reading : group.waiting) {
@@ -234,9 +129,10 @@ Verdict different_collectives(const Group& group) {
   return verdict;
 }
 
-Verdict all_waiting(const Group& group) {
+Verdict all_waiting(const RankGroup& group) {
   Verdict verdict;
-  if (group.waiting.size() < 2) return verdict;
+  const bool alone = group.waiting.size() < 2 && group.world_size < 2;
+  if (group.waiting.empty() || alone) return verdict;
   const bool gpu = std::all_of(
       group.waiting.begin(), group.waiting.end(),
       [](const ProcessReading* reading) { return reading->wait.kind == WaitKind::kGpu; });
@@ -260,8 +156,7 @@ Verdict all_waiting(const Group& group) {
 }  // namespace
 
 Verdict judge_ranks(const Seen& seen, const std::vector<ProcessReading>& readings) {
-  for (auto& [master, group] : find_groups(seen, readings)) {
-    sort_out(group);
+  for (const RankGroup& group : find_rank_groups(seen, readings)) {
     for (const Verdict& verdict : {dead_rank(group), rank_elsewhere(group, readings),
                                    different_collectives(group), all_waiting(group)}) {
       if (!verdict.name.empty()) return verdict;

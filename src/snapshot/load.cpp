@@ -102,6 +102,7 @@ SeenProcess load_process(const Json& json) {
   if (!state.empty()) process.state = state[0];
   process.rank = small_of(json, "rank");
   process.world_size = small_of(json, "world_size");
+  process.local_rank = small_of(json, "local_rank");
   process.local_world_size = small_of(json, "local_world_size");
   process.master = text_of(json, "master");
   process.command = command_of(member(json, "argv"));
@@ -145,6 +146,7 @@ Result<Seen> load_snapshot(const RunFolder& run) {
   seen.begin_ns = number_of(taken, "begin_ns");
   seen.window_s = static_cast<double>(number_of(taken, "window_ns")) / 1e9;
   seen.samples = static_cast<int>(number_of(taken, "samples"));
+  seen.whole_job = member(taken, "whole_job") == true;
   seen.gaps = member(document, "gaps").size();
   return seen;
 }

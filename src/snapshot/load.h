@@ -35,7 +35,7 @@ struct SeenProcess {
   std::int64_t ppid = 0;
   std::string role;
   char state = '?';
-  std::optional<int> rank, world_size, local_world_size;
+  std::optional<int> rank, world_size, local_rank, local_world_size;
   std::string master;
   std::string command;  // arguments without digits: workers of one kind have the same
   std::optional<int> exit_code, signal;  // of a zombie
@@ -47,6 +47,7 @@ struct Seen {
   std::int64_t begin_ns = 0;
   double window_s = 0;
   int samples = 0;
+  bool whole_job = false;  // all processes of the job on this host were looked for
   std::size_t gaps = 0;
   const SeenProcess* find(std::int64_t pid) const;
 };

@@ -35,7 +35,7 @@ Tail read_tail(const std::string& path) {
   return tail;
 }
 
-std::vector<std::string> lines_of(Tail tail) {
+std::vector<std::string> lines_of(const Tail& tail) {
   std::string_view rest = tail.text;
   // The first line of a cut tail is seldom whole.
   if (tail.cut) rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
@@ -72,7 +72,7 @@ void read_log_tails(const Process& process, const OpenFiles& open, Job& job,
         read_tail("/proc/" + std::to_string(process.pid) + "/fd/" + std::to_string(file.fd));
     if (tail.text.empty() || tail.text.find('\0') != std::string::npos) continue;
     const bool cut = tail.cut;
-    tails.push_back({path, process.pid, cut, lines_of(std::move(tail))});
+    tails.push_back({path, process.pid, cut, lines_of(tail)});
   }
 }
 

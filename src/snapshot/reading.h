@@ -52,6 +52,8 @@ Verdict judge(const Seen& seen, const std::vector<ProcessReading>& readings);
 Verdict judge_ranks(const Seen& seen, const std::vector<ProcessReading>& readings);
 // Two or more threads of a process that wait for locks of each other.
 Verdict judge_deadlock(const std::vector<ProcessReading>& readings);
+// A thread that keeps the interpreter while it stands still.
+Verdict judge_gil(const std::vector<ProcessReading>& readings);
 
 // "rank 1 (pid 12)", "pid 12".
 std::string process_words(const SeenProcess& process);

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
@@ -140,11 +141,14 @@ void sample_threads(Process& process) {
   }
   process.state = stat->state;
   if (stat->state == 'Z') return;
-  std::size_t seen = 0;
-  for (const std::int64_t tid : list_tasks(process.pid)) {
-    if (++seen > kMostThreads) break;
-    sample_thread(process.pid, tid, process);
-  }
+  const std::vector<std::int64_t> tasks = list_tasks(process.pid);
+  const std::size_t looked_at = std::min(tasks.size(), kMostThreads);
+  process.threads_left_out = tasks.size() - looked_at;
+  for (std::size_t i = 0; i < looked_at; ++i) sample_thread(process.pid, tasks[i], process);
+  // What has ended is neither stuck nor busy.
+  process.threads_ended += std::erase_if(process.threads, [&](const auto& item) {
+    return !std::binary_search(tasks.begin(), tasks.end(), item.first);
+  });
 }
 
 void read_kernel_stacks(Process& process) {

@@ -6,7 +6,7 @@
 namespace teller::snapshot_detail {
 
 // Adds one sample to each thread of the process (state, CPU time, system call, wait channel), and
-// refreshes the process's state. Threads that have ended keep the samples they have.
+// refreshes the process's state. Threads that have ended are taken out and counted.
 void sample_threads(Process& process);
 // The kernel's side of each thread's stack, where it may be seen (root only).
 void read_kernel_stacks(Process& process);

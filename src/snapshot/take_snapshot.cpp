@@ -51,7 +51,9 @@ Json taken_json(const SnapshotOptions& options, const Job& job) {
           {"window_ns", any ? last - first : 0},
           {"unix_offset_ns", snapshot_detail::unix_offset_ns()},
           {"samples", options.samples},
-          {"interval_ms", options.interval_ms}};
+          {"interval_ms", options.interval_ms},
+          {"whole_job", options.job && options.children &&
+                            job.processes.size() < snapshot_detail::kMostProcesses}};
 }
 
 Json host_json() {

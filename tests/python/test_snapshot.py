@@ -64,6 +64,17 @@ while True:
     short(); long(); rest()
     count += 1
 """
+GIL = """
+import ctypes, threading
+begun = threading.Event()
+def hold():
+    begun.set()
+    ctypes.PyDLL(None).sleep(600)
+thread = threading.Thread(target=hold)
+print('ready', flush=True)
+thread.start()
+begun.wait()
+"""
 ZOMBIE = """
 import os, signal, multiprocessing, time
 reader, writer = multiprocessing.Pipe(False)
@@ -160,6 +171,14 @@ def test_a_queue_that_nobody_fills(tmp_path: Path) -> None:
     assert process_of(diagnosis, process.pid)["waits_for"] == "queue"
     assert (diagnosis["verdict"], diagnosis["fault_type"]) == ("nobody_goes_on", "scheduling")
     assert diagnosis["evidence"][0]["locator"]["name"].endswith(": consume")
+
+
+@needs_pyspy
+def test_a_thread_that_keeps_the_gil(tmp_path: Path) -> None:
+    with running(PYTHON, "-c", GIL) as process:
+        diagnosis = snapshot(tmp_path / "run", process.pid)
+    assert (diagnosis["verdict"], diagnosis["culprit_pids"]) == ("gil_held", [process.pid]), diagnosis["explanation"]
+    assert diagnosis["evidence"][0]["locator"]["name"].endswith(": hold")
 
 
 @needs_pyspy

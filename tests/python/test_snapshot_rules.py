@@ -44,12 +44,12 @@ def collective(name: str, line: int = 9) -> tuple:
     return be("?", "libc.so.6"), fe(name, TORCH + "distributed/distributed_c10d.py", 3000), fe("step", line=line)
 
 
-def diagnose(folder: Path, *processes: dict) -> dict:
+def diagnose(folder: Path, *processes: dict, **taken: object) -> dict:
     """Writes a run folder by hand; its diagnosis."""
     run = folder / "run"
     run.mkdir(exist_ok=True)
     document = {"format": "teller.snapshot", "version": 1, "processes": list(processes), "gaps": [],
-                "taken": {"begin_ns": 1000, "window_ns": 600000000, "samples": 3, "interval_ms": 300}}
+                "taken": {"begin_ns": 1000, "window_ns": 600000000, "samples": 3, "interval_ms": 300, "whole_job": True, **taken}}
     (run / "snapshot.json").write_text(json.dumps(document))
     artifact = {"made_by": "snapshot", "records": 1, "digest": "0", "files": [{"path": "snapshot.json"}], "options": {}, "from": {}}
     (run / "manifest.json").write_text(json.dumps({"format": "teller.run", "schema": "1.0", "made_by": "snapshot",
@@ -97,10 +97,20 @@ def test_a_rank_that_is_gone(tmp_path: Path) -> None:
 
 
 def test_ranks_of_other_hosts_are_not_gone(tmp_path: Path) -> None:
-    mine = [{**rank(n, *collective("all_reduce"), world=4), "local_world_size": 2} for n in (0, 1)]
+    mine = [{**rank(n, *collective("all_reduce"), world=4), "local_world_size": 2, "local_rank": n} for n in (0, 1)]
     diagnosis = diagnose(tmp_path, *mine)
     assert verdict(diagnosis) == ("all_waiting", "communication", [])
     assert "2 more ranks run on other hosts" in diagnosis["explanation"]
+
+
+def test_a_rank_of_this_host_is_gone_from_a_job_of_many(tmp_path: Path) -> None:
+    mine = [{**rank(n, *collective("all_reduce"), world=8), "local_world_size": 4, "local_rank": n - 4} for n in (4, 5, 7)]
+    assert verdict(diagnose(tmp_path, *mine)) == ("rank_gone", "unknown", [6])
+
+
+def test_who_was_not_looked_for_is_not_gone(tmp_path: Path) -> None:
+    diagnosis = diagnose(tmp_path, rank(0, *collective("all_reduce")), whole_job=False)
+    assert verdict(diagnosis) == ("all_waiting", "communication", [])
 
 
 def test_different_collectives(tmp_path: Path) -> None:
