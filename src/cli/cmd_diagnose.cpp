@@ -29,6 +29,7 @@ constexpr const char* kFooter =
     "Makes what the run lacks first: call chains, slices (against --baseline, or the model's own\n"
     "baseline), tokens. What is there and current is used as it is; --again makes it anew.\n"
     "The probability holds where a share --prior of all runs is abnormal.\n"
+    "A run that teller snapshot made has no steps: it is read by rules, without a model.\n"
     "Exit code 0 whatever is found; with --fail-on-fault 10 if the run is abnormal.\n\n"
     "Examples:\n"
     "  teller diagnose RUN                         with the default model\n"
