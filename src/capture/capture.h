@@ -63,4 +63,14 @@ Result<std::string> trigger_window(const std::string& run, const std::string& re
 // Returns only if that fails.
 Result<int> run_hooks_tool(const std::string& python, const std::vector<std::string>& arguments);
 
+// The folder of teller's own parts and whether they are there.
+struct Parts {
+  std::string library;       // libteller_collector.so, "" if not found
+  std::string python_hooks;  // folder with sitecustomize.py, "" if not found
+};
+
+// Finds the native library and the Python hooks beside the executable (build tree or installed), or
+// under TELLER_ROOT.
+Parts find_parts();
+
 }  // namespace teller::capture

@@ -20,6 +20,7 @@ struct Context {
 
 void add_trace(CLI::App& app, Context& context);
 void add_trigger(CLI::App& app, Context& context);
+void add_snapshot(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
 void add_merge(CLI::App& app, Context& context);
 void add_reconstruct(CLI::App& app, Context& context);
@@ -35,6 +36,7 @@ void add_stats(CLI::App& app, Context& context);
 void add_dump(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 void add_hooks(CLI::App& app, Context& context);
+void add_doctor(CLI::App& app, Context& context);
 
 // Adds every subcommand to `app`, in the order of the data path.
 void add_all(CLI::App& app, Context& context);
