@@ -12,7 +12,8 @@ struct EnvironmentRequest {
   std::string python_hooks;  // "" = no Python hooks
   std::vector<std::string> hook_files;
   bool preload = false;
-  bool cuda = true;
+  std::string cuda = "full";         // "full", "kernels" or "off"
+  std::string cuda_graph = "graph";  // "graph" or "node"
 };
 
 struct Environment {

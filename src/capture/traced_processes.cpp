@@ -35,6 +35,8 @@ void add(const ConversionCounts& counts, const ArenaLosses& losses, RunTotals* t
   totals->without_ring += losses.without_ring;
   totals->definitions_lost += losses.definitions;
   totals->device_dropped += losses.device_dropped;
+  totals->device_unknown += losses.cuda.unknown;
+  totals->device_malformed += losses.cuda.malformed;
   totals->corrupt += losses.corrupt;
 }
 
@@ -150,8 +152,8 @@ Status TracedProcesses::finish(Traced& traced) {
   if (traced.converter != nullptr) {
     if (!writer_.stopped()) {
       traced.arena->drain(*traced.converter);
-      traced.arena->report_open_calls(*traced.converter);
-      closed = traced.converter->finish(traced.arena->losses());
+      traced.arena->report_unfinished(*traced.converter);
+      closed = traced.converter->finish(traced.arena->losses(), monotonic_ns());
     }
     add(traced.converter->counts(), traced.arena->losses(), &finished_);
     finished_bytes_ += traced.converter->bytes_written();
@@ -183,7 +185,7 @@ Status TracedProcesses::close_files() {
   for (Traced& traced : traced_) {
     if (traced.converter == nullptr) continue;
     traced.arena->drain(*traced.converter);
-    TELLER_CHECK_OK(traced.converter->finish(traced.arena->losses()));
+    TELLER_CHECK_OK(traced.converter->finish(traced.arena->losses(), monotonic_ns()));
   }
   return {};
 }

@@ -1,5 +1,5 @@
 // Device activities that find their ring full: how long the traced program is held up.
-#include "preload/recorder.h"
+#include "preload/cuda_recorder.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

@@ -1,0 +1,357 @@
+#include "capture/cuda_events.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+
+#include "capture/record_bytes.h"
+
+namespace teller::capture {
+
+using Json = nlohmann::ordered_json;
+using ring::DeviceKind;
+
+namespace {
+
+// Ids that are kept in mind; a launch whose activity comes later than this many others is
+// forgotten.
+constexpr std::size_t kRemembered = 65536;
+constexpr std::size_t kMostReported = 256;
+// A launch that is younger when the process ends may have been done, its record on the way.
+constexpr std::int64_t kDeliveredNs = 1'000'000'000;
+
+EventKind kind_of(DeviceKind kind) {
+  switch (kind) {
+    case DeviceKind::kKernel:
+    case DeviceKind::kGraph:
+      return EventKind::kKernel;
+    case DeviceKind::kMemcpy:
+      return EventKind::kMemcpy;
+    case DeviceKind::kMemset:
+      return EventKind::kMemset;
+    case DeviceKind::kSync:
+      return EventKind::kSync;
+    case DeviceKind::kOverhead:
+    case DeviceKind::kJit:
+    case DeviceKind::kModule:
+      return EventKind::kOverhead;
+    case DeviceKind::kMemory:
+    case DeviceKind::kMemoryPool:
+      return EventKind::kMemory;
+    case DeviceKind::kExternal:
+      return EventKind::kExternalId;
+  }
+  return EventKind::kUnknown;
+}
+
+const char* category_of(DeviceKind kind) {
+  switch (kind) {
+    case DeviceKind::kGraph:
+      return "cuda_graph";
+    case DeviceKind::kOverhead:
+      return "cupti_overhead";
+    case DeviceKind::kJit:
+      return "cuda_jit";
+    case DeviceKind::kModule:
+      return "cuda_module";
+    default:
+      return "";
+  }
+}
+
+bool runs_on_device(DeviceKind kind) {
+  return kind == DeviceKind::kKernel || kind == DeviceKind::kMemcpy ||
+         kind == DeviceKind::kMemset || kind == DeviceKind::kGraph;
+}
+
+std::string hex(std::uint64_t number) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(number));
+  return text;
+}
+
+// Forgets the oldest id if there are too many.
+template <typename Ids>
+void keep_bounded(Ids& ids, std::deque<std::uint64_t>& order, std::uint64_t id) {
+  order.push_back(id);
+  if (order.size() <= kRemembered) return;
+  ids.erase(order.front());
+  order.pop_front();
+}
+
+std::int64_t value_of(const ring::DeviceRecord& activity) {
+  const auto kind = static_cast<DeviceKind>(activity.kind);
+  const auto bytes = static_cast<std::int64_t>(activity.bytes);
+  constexpr std::uint32_t kRelease = 2;  // CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE
+  if (kind == DeviceKind::kMemory) return activity.detail == kRelease ? -bytes : bytes;
+  if (kind == DeviceKind::kMemoryPool) return 0;
+  if (kind == DeviceKind::kSync) return activity.result;
+  return kind == DeviceKind::kExternal ? activity.detail : bytes;
+}
+
+}  // namespace
+
+EventRecord CudaEvents::call_event(std::uint64_t begin_ns, std::uint32_t correlation, bool driver,
+                                   TrackId thread) {
+  EventRecord event;
+  event.kind = static_cast<std::uint16_t>(EventKind::kApiCall);
+  event.begin_ns = time_of(begin_ns);
+  event.correlation = correlation;
+  event.flags = kFlagHasCorrelation;
+  if (driver) event.flags |= kFlagDriver;
+  event.track = thread;
+  return event;
+}
+
+bool CudaEvents::on_call(TrackId thread, const ring::RecordHeader& header,
+                         std::string_view payload) {
+  ring::ApiRecord call{};
+  std::string_view name;
+  if (!take(payload, &call) || !take_text(payload, call.name_bytes, &name)) return false;
+  EventRecord event = call_event(call.begin_ns, call.correlation, call.driver != 0, thread);
+  event.end_ns = time_of(header.time_ns);
+  event.value = call.result;
+  if (call.result != 0) event.flags |= kFlagFailed;
+  event.name = out_.file().intern(name);
+  event.category = out_.file().intern(call.driver != 0 ? "cuda_driver" : "cuda_runtime");
+  if ((header.flags & ring::kAsyncError) != 0) add_error(thread, call, name, &event);
+  out_.add(event);
+  return true;
+}
+
+bool CudaEvents::on_in_flight(TrackId thread, std::string_view payload) {
+  ring::InFlightRecord record{};
+  std::string_view name;
+  if (!take(payload, &record) || !take_text(payload, record.name_bytes, &name)) return false;
+  std::vector<Launched>& reported = reported_[thread];
+  if (reported.size() < kMostReported) {
+    reported.push_back({time_of(record.begin_ns), record.correlation, record.nested, record.context,
+                        record.graph != 0, std::string(name)});
+  }
+  return true;
+}
+
+// The launches before this call that are not known to have ended: in its attributes at once, and as
+// kernels of their own when all activities are in.
+void CudaEvents::add_error(TrackId thread, const ring::ApiRecord& call, std::string_view name,
+                           EventRecord* event) {
+  std::vector<Launched> launches = std::move(reported_[thread]);
+  reported_.erase(thread);
+  std::stable_sort(launches.begin(), launches.end(), [](const Launched& a, const Launched& b) {
+    return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.correlation < b.correlation;
+  });
+  Json in_flight = Json::array();
+  for (Launched& launch : launches) {
+    if (is_done(launch)) continue;
+    in_flight.push_back({{"correlation", launch.correlation}, {"name", launch.name}});
+    const std::uint64_t id = launch.correlation;
+    suspects_.insert({id, {std::move(launch), event->end_ns, call.result, std::string(name)}});
+  }
+  event->attrs = out_.attributes(
+      {{"asynchronous", true}, {"context", call.context}, {"in_flight", std::move(in_flight)}});
+}
+
+bool CudaEvents::on_device(const ring::RecordHeader& header, std::string_view payload) {
+  ring::DeviceRecord activity{};
+  std::string_view name;
+  if (!take(payload, &activity) || !take_text(payload, activity.name_bytes, &name)) return false;
+  const auto kind = static_cast<DeviceKind>(activity.kind);
+  EventRecord event;
+  event.kind = static_cast<std::uint16_t>(kind_of(kind));
+  event.begin_ns = time_of(activity.begin_ns);
+  event.end_ns = time_of(activity.end_ns);
+  event.correlation = activity.correlation;
+  event.value = value_of(activity);
+  if (activity.correlation != 0 || runs_on_device(kind)) event.flags |= kFlagHasCorrelation;
+  if (kind == DeviceKind::kSync && event.value != 0) event.flags |= kFlagFailed;
+  if (activity.begin_ns == 0) {  // CUPTI could not time it
+    event.begin_ns = event.end_ns = time_of(header.time_ns);
+    event.flags |= kFlagRepaired;
+  } else if (activity.end_ns == 0) {
+    event.end_ns = kOpenNs;
+  }
+  event.name = out_.file().intern(name);
+  event.category = out_.file().intern(category_of(kind));
+  remember(activity);
+  set_external(activity, &event);
+  set_attributes(activity, &event);
+  const bool placed = runs_on_device(kind) || kind == DeviceKind::kSync;
+  event.track =
+      track_of({activity.device, activity.context, activity.stream},
+               placed && (activity.device >= 0 || activity.stream >= 0) ? TrackKind::kDeviceStream
+                                                                        : TrackKind::kOther);
+  out_.add(event);
+  return true;
+}
+
+TrackId CudaEvents::track_of(const Place& place, TrackKind kind) {
+  TrackRecord track;
+  track.kind = static_cast<std::uint32_t>(kind);
+  track.pid = pid_;
+  track.device = place.device;
+  track.context = place.context;
+  track.stream = place.stream;
+  if (place.device >= 0) track.device_label = out_.file().intern(std::to_string(place.device));
+  if (place.stream >= 0) {
+    track.stream_label = out_.file().intern("stream " + std::to_string(place.stream));
+  } else if (kind == TrackKind::kDeviceStream) {
+    track.stream_label = out_.file().intern("stream ?");
+  }
+  return out_.file().track(track);
+}
+
+void CudaEvents::remember(const ring::DeviceRecord& activity) {
+  const auto kind = static_cast<DeviceKind>(activity.kind);
+  const std::uint64_t id = activity.correlation;
+  if (kind == DeviceKind::kExternal) {
+    if (external_.insert_or_assign(id, activity.extra[0]).second) {
+      keep_bounded(external_, external_order_, id);
+    }
+  }
+  // What has no end was cut off by the end of the process.
+  if (!runs_on_device(kind) || (activity.begin_ns != 0 && activity.end_ns == 0)) return;
+  if (done_.insert(id).second) keep_bounded(done_, done_order_, id);
+}
+
+void CudaEvents::set_external(const ring::DeviceRecord& activity, EventRecord* event) const {
+  if (static_cast<DeviceKind>(activity.kind) == DeviceKind::kExternal) {
+    event->external = activity.extra[0];
+    event->flags |= kFlagHasExternal;
+    return;
+  }
+  if (activity.graph != 0) {  // `external` then holds the graph's id
+    event->external = activity.graph;
+    event->flags |= kFlagGraph;
+    return;
+  }
+  const auto found = external_.find(activity.correlation);
+  if (found == external_.end() || activity.correlation == 0) return;
+  event->external = found->second;
+  event->flags |= kFlagHasExternal;
+}
+
+void CudaEvents::set_attributes(const ring::DeviceRecord& activity, EventRecord* event) {
+  Json attrs = Json::object();
+  switch (static_cast<DeviceKind>(activity.kind)) {
+    case DeviceKind::kKernel:
+    case DeviceKind::kMemset:
+    case DeviceKind::kMemcpy:
+      if (activity.extra[0] != 0) attrs["graph_node"] = activity.extra[0];
+      if (activity.extra[1] != 0) attrs["from_device"] = activity.extra[1] - 1;
+      if (activity.extra[2] != 0) attrs["to_device"] = activity.extra[2] - 1;
+      break;
+    case DeviceKind::kMemory:
+      attrs["address"] = hex(activity.extra[0]);
+      if (activity.extra[1] != 0) attrs["pool"] = hex(activity.extra[1]);
+      break;
+    case DeviceKind::kMemoryPool:
+      attrs = {{"pool", hex(activity.extra[0])},
+               {"bytes", activity.bytes},
+               {"used_bytes", activity.extra[1]}};
+      break;
+    case DeviceKind::kJit:
+      attrs["cache_bytes"] = activity.extra[0];
+      break;
+    case DeviceKind::kModule:
+      attrs["module"] = activity.detail;
+      break;
+    default:
+      break;
+  }
+  event->attrs = out_.attributes(attrs);
+}
+
+bool CudaEvents::on_context(std::uint32_t device, std::uint64_t context, std::string_view payload) {
+  ring::ContextDefinition definition{};
+  if (!take(payload, &definition)) return false;
+  contexts_[static_cast<std::uint32_t>(context)] = {device, definition.null_stream};
+  return true;
+}
+
+void CudaEvents::on_name(ring::DefinitionKind kind, std::uint32_t domain, std::uint64_t id,
+                         std::string_view text) {
+  Json entry = Json::object();
+  const char* what = kind == ring::DefinitionKind::kDeviceName    ? "device"
+                     : kind == ring::DefinitionKind::kContextName ? "context"
+                                                                  : "stream";
+  if (domain == ring::kUnknownHandle) {
+    entry["handle"] = hex(id);
+  } else {
+    if (kind == ring::DefinitionKind::kStreamName && domain != ring::kAnyContext) {
+      entry["context"] = domain;
+    }
+    entry[what] = id;
+  }
+  entry["kind"] = what;
+  entry["name"] = text;
+  names_.push_back(std::move(entry));
+}
+
+void CudaEvents::on_open_call(TrackId thread, const ring::OpenCall& call) {
+  EventRecord event = call_event(call.begin_ns, call.correlation, call.driver != 0, thread);
+  event.end_ns = kOpenNs;
+  event.name = out_.file().intern(call.name);
+  event.category = out_.file().intern(call.driver != 0 ? "cuda_driver" : "cuda_runtime");
+  out_.add(event);
+}
+
+void CudaEvents::on_launch(const ring::Launch& launch) {
+  last_launches_.push_back({time_of(launch.begin_ns), launch.correlation, launch.nested,
+                            launch.context, launch.graph != 0, launch.name});
+}
+
+// A kernel of which only the launch is known; its call is `begin`, its end not before `end_ns`.
+void CudaEvents::add_kernel(const Launched& launch, std::int64_t end_ns, Json attrs,
+                            std::int32_t error) {
+  EventRecord event;
+  event.kind = static_cast<std::uint16_t>(EventKind::kKernel);
+  event.begin_ns = launch.begin_ns;
+  event.end_ns = end_ns == kOpenNs ? end_ns : std::max(end_ns, launch.begin_ns);
+  event.correlation = launch.correlation;
+  event.flags = kFlagHasCorrelation;
+  if (launch.graph) event.flags |= kFlagGraph;
+  event.value = error;
+  if (error != 0) event.flags |= kFlagFailed;
+  event.name = out_.file().intern(launch.name);
+  event.attrs = out_.attributes(attrs);
+  const auto context = contexts_.find(launch.context);
+  const std::int64_t device =
+      context == contexts_.end() ? -1 : static_cast<std::int64_t>(context->second.first);
+  event.track = track_of({device, launch.context, -1}, TrackKind::kDeviceStream);
+  out_.add(event);
+}
+
+bool CudaEvents::is_done(const Launched& launch) const {
+  return done_.count(launch.correlation) > 0 ||
+         (launch.nested != 0 && done_.count(launch.nested) > 0);
+}
+
+// Launches of a process that has ended, whose activities would long have come: a kernel that hangs.
+void CudaEvents::add_unfinished(std::int64_t ended_ns) {
+  std::sort(last_launches_.begin(), last_launches_.end(),
+            [](const Launched& a, const Launched& b) { return a.correlation < b.correlation; });
+  for (const Launched& launch : last_launches_) {
+    if (launch.begin_ns > ended_ns - kDeliveredNs || is_done(launch)) continue;
+    if (suspects_.count(launch.correlation) > 0) continue;
+    add_kernel(launch, kOpenNs, {{"in_flight", true}}, 0);
+  }
+}
+
+void CudaEvents::finish(bool activities_came, std::int64_t ended_ns, Json* meta) {
+  if (activities_came) {
+    add_unfinished(ended_ns);
+    for (const auto& [id, suspect] : suspects_) {
+      if (is_done(suspect.launch)) continue;
+      add_kernel(suspect.launch, suspect.end_ns,
+                 {{"in_flight", true}, {"error", suspect.error}, {"reported_by", suspect.call}},
+                 suspect.error);
+    }
+  }
+  for (const auto& [context, place] : contexts_) {
+    (*meta)["cuda_contexts"].push_back(
+        {{"context", context}, {"device", place.first}, {"null_stream", place.second}});
+  }
+  if (!names_.empty()) (*meta)["cuda_names"] = names_;
+}
+
+}  // namespace teller::capture

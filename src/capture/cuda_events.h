@@ -1,0 +1,90 @@
+// Turns CUDA calls and device activities into events, and works out which launches were in flight
+// when an asynchronous error was reported, or when the process ended.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "capture/event_output.h"
+#include "teller/ring.h"
+
+namespace teller::capture {
+
+// Of one process. Not thread-safe.
+class CudaEvents {
+ public:
+  CudaEvents(EventOutput& out, std::int64_t pid) : out_(out), pid_(pid) {}
+
+  // False if the payload makes no sense.
+  bool on_call(TrackId thread, const ring::RecordHeader& header, std::string_view payload);
+  bool on_device(const ring::RecordHeader& header, std::string_view payload);
+  bool on_in_flight(TrackId thread, std::string_view payload);
+  bool on_context(std::uint32_t device, std::uint64_t context, std::string_view payload);
+  void on_name(ring::DefinitionKind kind, std::uint32_t domain, std::uint64_t id,
+               std::string_view text);
+  // A call that had not ended when the process did.
+  void on_open_call(TrackId thread, const ring::OpenCall& call);
+  // One of a thread's latest launches, when the process has ended.
+  void on_launch(const ring::Launch& launch);
+
+  // After the last record: writes the launches that were in flight, unless no activity could come.
+  // Adds what is known of contexts and names to `meta`.
+  void finish(bool activities_came, std::int64_t ended_ns, nlohmann::ordered_json* meta);
+
+ private:
+  struct Launched {
+    std::int64_t begin_ns = 0;
+    std::uint64_t correlation = 0;
+    std::uint64_t nested = 0;  // id of the driver call within, 0 = none
+    std::uint32_t context = 0;
+    bool graph = false;
+    std::string name;
+  };
+  // A launch that may have been in flight when `call` reported `error`.
+  struct Suspect {
+    Launched launch;
+    std::int64_t end_ns = 0;
+    std::int32_t error = 0;
+    std::string call;
+  };
+  // -1 where unknown.
+  struct Place {
+    std::int64_t device = -1, context = -1, stream = -1;
+  };
+
+  static EventRecord call_event(std::uint64_t begin_ns, std::uint32_t correlation, bool driver,
+                                TrackId thread);
+  TrackId track_of(const Place& place, TrackKind kind);
+  void remember(const ring::DeviceRecord& activity);
+  void set_external(const ring::DeviceRecord& activity, EventRecord* event) const;
+  void set_attributes(const ring::DeviceRecord& activity, EventRecord* event);
+  void add_error(TrackId thread, const ring::ApiRecord& call, std::string_view name,
+                 EventRecord* event);
+  void add_kernel(const Launched& launch, std::int64_t end_ns, nlohmann::ordered_json attrs,
+                  std::int32_t error);
+  bool is_done(const Launched& launch) const;
+  void add_unfinished(std::int64_t ended_ns);
+
+  EventOutput& out_;
+  std::int64_t pid_;
+  // Of each context: its device and its default stream.
+  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> contexts_;
+  nlohmann::ordered_json names_ = nlohmann::ordered_json::array();
+  std::unordered_map<TrackId, std::vector<Launched>> reported_;  // before the call that failed
+  std::map<std::uint64_t, Suspect> suspects_;                    // by correlation id
+  std::vector<Launched> last_launches_;
+  // The latest activities: which ids have been seen. And ids that the program has pushed.
+  std::unordered_set<std::uint64_t> done_;
+  std::deque<std::uint64_t> done_order_;
+  std::unordered_map<std::uint64_t, std::uint64_t> external_;
+  std::deque<std::uint64_t> external_order_;
+};
+
+}  // namespace teller::capture
