@@ -13,12 +13,8 @@ using ring::DeviceKind;
 
 namespace {
 
-// Ids that are kept in mind; a launch whose activity comes later than this many others is
-// forgotten.
-constexpr std::size_t kRemembered = 65536;
-constexpr std::size_t kMostReported = 256;
-// A launch that is younger when the process ends may have been done, its record on the way.
-constexpr std::int64_t kDeliveredNs = 1'000'000'000;
+// Pushed ids that are kept in mind, until the activities come that they are tied to.
+constexpr std::size_t kExternalIds = 65536;
 
 EventKind kind_of(DeviceKind kind) {
   switch (kind) {
@@ -70,15 +66,6 @@ std::string hex(std::uint64_t number) {
   return text;
 }
 
-// Forgets the oldest id if there are too many.
-template <typename Ids>
-void keep_bounded(Ids& ids, std::deque<std::uint64_t>& order, std::uint64_t id) {
-  order.push_back(id);
-  if (order.size() <= kRemembered) return;
-  ids.erase(order.front());
-  order.pop_front();
-}
-
 std::int64_t value_of(const ring::DeviceRecord& activity) {
   const auto kind = static_cast<DeviceKind>(activity.kind);
   const auto bytes = static_cast<std::int64_t>(activity.bytes);
@@ -123,32 +110,21 @@ bool CudaEvents::on_in_flight(TrackId thread, std::string_view payload) {
   ring::InFlightRecord record{};
   std::string_view name;
   if (!take(payload, &record) || !take_text(payload, record.name_bytes, &name)) return false;
-  std::vector<Launched>& reported = reported_[thread];
-  if (reported.size() < kMostReported) {
-    reported.push_back({time_of(record.begin_ns), record.correlation, record.nested, record.context,
-                        record.graph != 0, std::string(name)});
-  }
+  in_flight_.report(thread, {time_of(record.begin_ns), record.correlation, record.nested,
+                             record.context, record.graph != 0, std::string(name)});
   return true;
 }
 
-// The launches before this call that are not known to have ended: in its attributes at once, and as
-// kernels of their own when all activities are in.
+// In the call's attributes at once, and as kernels of their own when all activities are in.
 void CudaEvents::add_error(TrackId thread, const ring::ApiRecord& call, std::string_view name,
                            EventRecord* event) {
-  std::vector<Launched> launches = std::move(reported_[thread]);
-  reported_.erase(thread);
-  std::stable_sort(launches.begin(), launches.end(), [](const Launched& a, const Launched& b) {
-    return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.correlation < b.correlation;
-  });
-  Json in_flight = Json::array();
-  for (Launched& launch : launches) {
-    if (is_done(launch)) continue;
-    in_flight.push_back({{"correlation", launch.correlation}, {"name", launch.name}});
-    const std::uint64_t id = launch.correlation;
-    suspects_.insert({id, {std::move(launch), event->end_ns, call.result, std::string(name)}});
+  Json launches = Json::array();
+  for (const Launched& launch :
+       in_flight_.blame(thread, event->end_ns, call.result, std::string(name))) {
+    launches.push_back({{"correlation", launch.correlation}, {"name", launch.name}});
   }
   event->attrs = out_.attributes(
-      {{"asynchronous", true}, {"context", call.context}, {"in_flight", std::move(in_flight)}});
+      {{"asynchronous", true}, {"context", call.context}, {"in_flight", std::move(launches)}});
 }
 
 bool CudaEvents::on_device(const ring::RecordHeader& header, std::string_view payload) {
@@ -175,11 +151,14 @@ bool CudaEvents::on_device(const ring::RecordHeader& header, std::string_view pa
   remember(activity);
   set_external(activity, &event);
   set_attributes(activity, &event);
+  std::int64_t device = activity.device;
+  if (device < 0 && activity.context >= 0) {
+    device = device_of(static_cast<std::uint32_t>(activity.context));
+  }
   const bool placed = runs_on_device(kind) || kind == DeviceKind::kSync;
-  event.track =
-      track_of({activity.device, activity.context, activity.stream},
-               placed && (activity.device >= 0 || activity.stream >= 0) ? TrackKind::kDeviceStream
-                                                                        : TrackKind::kOther);
+  event.track = track_of({device, activity.context, activity.stream},
+                         placed && (device >= 0 || activity.stream >= 0) ? TrackKind::kDeviceStream
+                                                                         : TrackKind::kOther);
   out_.add(event);
   return true;
 }
@@ -203,14 +182,15 @@ TrackId CudaEvents::track_of(const Place& place, TrackKind kind) {
 void CudaEvents::remember(const ring::DeviceRecord& activity) {
   const auto kind = static_cast<DeviceKind>(activity.kind);
   const std::uint64_t id = activity.correlation;
-  if (kind == DeviceKind::kExternal) {
-    if (external_.insert_or_assign(id, activity.extra[0]).second) {
-      keep_bounded(external_, external_order_, id);
-    }
-  }
   // What has no end was cut off by the end of the process.
-  if (!runs_on_device(kind) || (activity.begin_ns != 0 && activity.end_ns == 0)) return;
-  if (done_.insert(id).second) keep_bounded(done_, done_order_, id);
+  const bool ended = activity.begin_ns == 0 || activity.end_ns != 0;
+  if (runs_on_device(kind) && ended) in_flight_.done(id);
+  if (kind != DeviceKind::kExternal) return;
+  if (!external_.insert_or_assign(id, activity.extra[0]).second) return;
+  external_order_.push_back(id);
+  if (external_order_.size() <= kExternalIds) return;
+  external_.erase(external_order_.front());
+  external_order_.pop_front();
 }
 
 void CudaEvents::set_external(const ring::DeviceRecord& activity, EventRecord* event) const {
@@ -268,6 +248,11 @@ bool CudaEvents::on_context(std::uint32_t device, std::uint64_t context, std::st
   return true;
 }
 
+std::int64_t CudaEvents::device_of(std::uint32_t context) const {
+  const auto found = contexts_.find(context);
+  return found == contexts_.end() ? -1 : static_cast<std::int64_t>(found->second.first);
+}
+
 void CudaEvents::on_name(ring::DefinitionKind kind, std::uint32_t domain, std::uint64_t id,
                          std::string_view text) {
   Json entry = Json::object();
@@ -296,8 +281,8 @@ void CudaEvents::on_open_call(TrackId thread, const ring::OpenCall& call) {
 }
 
 void CudaEvents::on_launch(const ring::Launch& launch) {
-  last_launches_.push_back({time_of(launch.begin_ns), launch.correlation, launch.nested,
-                            launch.context, launch.graph != 0, launch.name});
+  in_flight_.keep_last({time_of(launch.begin_ns), launch.correlation, launch.nested, launch.context,
+                        launch.graph != 0, launch.name});
 }
 
 // A kernel of which only the launch is known; its call is `begin`, its end not before `end_ns`.
@@ -314,34 +299,16 @@ void CudaEvents::add_kernel(const Launched& launch, std::int64_t end_ns, Json at
   if (error != 0) event.flags |= kFlagFailed;
   event.name = out_.file().intern(launch.name);
   event.attrs = out_.attributes(attrs);
-  const auto context = contexts_.find(launch.context);
-  const std::int64_t device =
-      context == contexts_.end() ? -1 : static_cast<std::int64_t>(context->second.first);
-  event.track = track_of({device, launch.context, -1}, TrackKind::kDeviceStream);
+  event.track = track_of({device_of(launch.context), launch.context, -1}, TrackKind::kDeviceStream);
   out_.add(event);
-}
-
-bool CudaEvents::is_done(const Launched& launch) const {
-  return done_.count(launch.correlation) > 0 ||
-         (launch.nested != 0 && done_.count(launch.nested) > 0);
-}
-
-// Launches of a process that has ended, whose activities would long have come: a kernel that hangs.
-void CudaEvents::add_unfinished(std::int64_t ended_ns) {
-  std::sort(last_launches_.begin(), last_launches_.end(),
-            [](const Launched& a, const Launched& b) { return a.correlation < b.correlation; });
-  for (const Launched& launch : last_launches_) {
-    if (launch.begin_ns > ended_ns - kDeliveredNs || is_done(launch)) continue;
-    if (suspects_.count(launch.correlation) > 0) continue;
-    add_kernel(launch, kOpenNs, {{"in_flight", true}}, 0);
-  }
 }
 
 void CudaEvents::finish(bool activities_came, std::int64_t ended_ns, Json* meta) {
   if (activities_came) {
-    add_unfinished(ended_ns);
-    for (const auto& [id, suspect] : suspects_) {
-      if (is_done(suspect.launch)) continue;
+    for (const Launched& launch : in_flight_.unfinished(ended_ns)) {
+      add_kernel(launch, kOpenNs, {{"in_flight", true}}, 0);
+    }
+    for (const Suspect& suspect : in_flight_.suspects()) {
       add_kernel(suspect.launch, suspect.end_ns,
                  {{"in_flight", true}, {"error", suspect.error}, {"reported_by", suspect.call}},
                  suspect.error);

@@ -1,18 +1,15 @@
-// Turns CUDA calls and device activities into events, and works out which launches were in flight
-// when an asynchronous error was reported, or when the process ended.
+// Turns CUDA calls and device activities into events.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "capture/event_output.h"
+#include "capture/in_flight.h"
 #include "teller/ring.h"
 
 namespace teller::capture {
@@ -39,21 +36,6 @@ class CudaEvents {
   void finish(bool activities_came, std::int64_t ended_ns, nlohmann::ordered_json* meta);
 
  private:
-  struct Launched {
-    std::int64_t begin_ns = 0;
-    std::uint64_t correlation = 0;
-    std::uint64_t nested = 0;  // id of the driver call within, 0 = none
-    std::uint32_t context = 0;
-    bool graph = false;
-    std::string name;
-  };
-  // A launch that may have been in flight when `call` reported `error`.
-  struct Suspect {
-    Launched launch;
-    std::int64_t end_ns = 0;
-    std::int32_t error = 0;
-    std::string call;
-  };
   // -1 where unknown.
   struct Place {
     std::int64_t device = -1, context = -1, stream = -1;
@@ -62,6 +44,7 @@ class CudaEvents {
   static EventRecord call_event(std::uint64_t begin_ns, std::uint32_t correlation, bool driver,
                                 TrackId thread);
   TrackId track_of(const Place& place, TrackKind kind);
+  std::int64_t device_of(std::uint32_t context) const;  // -1 where unknown
   void remember(const ring::DeviceRecord& activity);
   void set_external(const ring::DeviceRecord& activity, EventRecord* event) const;
   void set_attributes(const ring::DeviceRecord& activity, EventRecord* event);
@@ -69,20 +52,14 @@ class CudaEvents {
                  EventRecord* event);
   void add_kernel(const Launched& launch, std::int64_t end_ns, nlohmann::ordered_json attrs,
                   std::int32_t error);
-  bool is_done(const Launched& launch) const;
-  void add_unfinished(std::int64_t ended_ns);
 
   EventOutput& out_;
   std::int64_t pid_;
   // Of each context: its device and its default stream.
   std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> contexts_;
   nlohmann::ordered_json names_ = nlohmann::ordered_json::array();
-  std::unordered_map<TrackId, std::vector<Launched>> reported_;  // before the call that failed
-  std::map<std::uint64_t, Suspect> suspects_;                    // by correlation id
-  std::vector<Launched> last_launches_;
-  // The latest activities: which ids have been seen. And ids that the program has pushed.
-  std::unordered_set<std::uint64_t> done_;
-  std::deque<std::uint64_t> done_order_;
+  InFlight in_flight_;
+  // Ids that the program has pushed, by correlation id.
   std::unordered_map<std::uint64_t, std::uint64_t> external_;
   std::deque<std::uint64_t> external_order_;
 };

@@ -1,6 +1,9 @@
 // A small "CUDA program" on the fake libcupti. As the driver would, it calls the injection that
 // CUDA_INJECTION64_PATH names, before anything else.
+#include <cuda.h>
 #include <dlfcn.h>
+#include <nvtx3/nvToolsExtCuda.h>
+#include <nvtx3/nvToolsExtCudaRt.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -107,6 +110,19 @@ void flood(int launches) {
   find<void(int)>("fake_hoard")(0);
 }
 
+// A stream's handle is its number here.
+template <typename Handle>
+Handle handle(std::uintptr_t number) {
+  return reinterpret_cast<Handle>(number);
+}
+
+void names() {
+  nvtxNameCuDeviceA(0, "the only one");
+  nvtxNameCuContextA(handle<CUcontext>(1), "main context");
+  nvtxNameCudaStreamA(handle<cudaStream_t>(7), "decode");
+  nvtxNameCuStreamW(handle<CUstream>(13), L"copies \x4e2d");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -124,6 +140,10 @@ int main(int argc, char** argv) {
   if (what == "poisoned") poisoned(std::atoi(value));
   if (what == "hang") hang();
   if (what == "fork") fork_after_init();
+  if (what == "names") {
+    names();
+    work(1);
+  }
   if (what == "threads") many_threads(std::atoi(value), 200);
   if (what == "flood") flood(std::atoi(value));
   if (what == "subscriber") std::printf("%d\n", find<int()>("fake_has_subscriber")());

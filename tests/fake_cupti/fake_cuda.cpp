@@ -14,6 +14,7 @@ constexpr unsigned kContexts = 16;
 struct Context {
   std::atomic<int> error{0};     // to come
   std::atomic<int> reported{0};  // by every call from now on
+  std::atomic<bool> known{false};
 };
 Context g_contexts[kContexts];
 
@@ -39,8 +40,20 @@ struct Ids {
   std::uint32_t correlation = 0;
 };
 
+void emit_if(CUpti_ActivityKind kind, const char* what, const fake::Fields& fields) {
+  if (fake::is_enabled(kind)) fake::emit(fake::make_record(what, fields));
+}
+
+// Once per context, as CUPTI says it when one is made. Contexts are on device 0.
+void introduce(unsigned context) {
+  if (context_of(context).known.exchange(true)) return;
+  emit_if(CUPTI_ACTIVITY_KIND_CONTEXT, "context",
+          {{"context", text(context)}, {"device", "0"}, {"stream", "7"}});
+}
+
 // A runtime call and the driver call within it, or the driver call alone.
 Ids call(const char* runtime, const char* driver, const char* kernel, unsigned context) {
+  introduce(context);
   fake::Call outer{false, runtime, kernel, 0, context, answer_of(context), 0};
   fake::Call inner{true, driver, kernel, 0, context, answer_of(context), 0};
   if (runtime != nullptr) {
@@ -63,10 +76,6 @@ fake::Fields activity(std::uint32_t correlation, unsigned context, unsigned stre
           {"stream", text(stream)},
           {"start", text(now)},
           {"end", text(now + duration_ns)}};
-}
-
-void emit_if(CUpti_ActivityKind kind, const char* what, const fake::Fields& fields) {
-  if (fake::is_enabled(kind)) fake::emit(fake::make_record(what, fields));
 }
 
 int launch(const char* runtime, const char* kernel, unsigned context, unsigned stream,

@@ -116,8 +116,8 @@ def test_records_of_every_kind_arrive_with_their_values(tmp_path: Path, cupti: P
     assert meta["cuda_names"] == [{"context": 1, "stream": 13, "kind": "stream", "name": "copies"}]
     assert meta["cuda_clock"] == {"base": "CLOCK_MONOTONIC"}
     _, result = reconstructed(run)
-    balance = result["sources"][0]["balance"] if "sources" in result else result["balance"]
-    assert balance["unknown"] == 0 and balance["samples"] == 3, balance
+    balance = result["sources"][0]["records"]
+    assert (balance["records_in"], balance["samples"], balance["unknown"]) == (18, 3, 0), balance
     tracks = {track["label"] for track in dumped(run, "chains.tracks")}
     assert "device 0 stream 13 (copies)" in tracks, tracks
 
@@ -333,6 +333,20 @@ def test_a_missing_libcupti_is_noted(tmp_path: Path) -> None:
     run = tmp_path / "run"
     cuda(run, tmp_path / "nowhere.so", "nothing")
     assert note(run) == "libcupti not found"
+
+
+def test_names_that_the_program_gives(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    cuda(run, CUDA13, "names")
+    names = {(entry["kind"], entry.get(entry["kind"])): entry["name"] for entry in sources(run)[0]["cuda_names"]}
+    assert names == {("device", 0): "the only one", ("context", 1): "main context", ("stream", 7): "decode",
+                     ("stream", 13): "copies \u4e2d"}
+    reconstructed(run)
+    assert "device 0 stream 7 (decode)" in {track["label"] for track in dumped(run, "chains.tracks")}
+    # Without CUPTI a handle has no number.
+    cuda(tmp_path / "off", CUDA13, "names", options=("--cuda", "off"))
+    entries = sources(tmp_path / "off")[0]["cuda_names"]
+    assert {"handle": "0x7", "kind": "stream", "name": "decode"} in entries, entries
 
 
 def test_a_clock_that_is_not_ours_is_followed(tmp_path: Path) -> None:
