@@ -1,9 +1,9 @@
 #include "capture/cuda_events.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <iterator>
 
+#include "capture/device_record.h"
+#include "capture/payload_values.h"
 #include "capture/record_bytes.h"
 
 namespace teller::capture {
@@ -15,66 +15,6 @@ namespace {
 
 // Pushed ids that are kept in mind, until the activities come that they are tied to.
 constexpr std::size_t kExternalIds = 65536;
-
-EventKind kind_of(DeviceKind kind) {
-  switch (kind) {
-    case DeviceKind::kKernel:
-    case DeviceKind::kGraph:
-      return EventKind::kKernel;
-    case DeviceKind::kMemcpy:
-      return EventKind::kMemcpy;
-    case DeviceKind::kMemset:
-      return EventKind::kMemset;
-    case DeviceKind::kSync:
-      return EventKind::kSync;
-    case DeviceKind::kOverhead:
-    case DeviceKind::kJit:
-    case DeviceKind::kModule:
-      return EventKind::kOverhead;
-    case DeviceKind::kMemory:
-    case DeviceKind::kMemoryPool:
-      return EventKind::kMemory;
-    case DeviceKind::kExternal:
-      return EventKind::kExternalId;
-  }
-  return EventKind::kUnknown;
-}
-
-const char* category_of(DeviceKind kind) {
-  switch (kind) {
-    case DeviceKind::kGraph:
-      return "cuda_graph";
-    case DeviceKind::kOverhead:
-      return "cupti_overhead";
-    case DeviceKind::kJit:
-      return "cuda_jit";
-    case DeviceKind::kModule:
-      return "cuda_module";
-    default:
-      return "";
-  }
-}
-
-bool runs_on_device(DeviceKind kind) {
-  return kind == DeviceKind::kKernel || kind == DeviceKind::kMemcpy ||
-         kind == DeviceKind::kMemset || kind == DeviceKind::kGraph;
-}
-
-std::string hex(std::uint64_t number) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(number));
-  return text;
-}
-
-std::int64_t value_of(const ring::DeviceRecord& activity) {
-  const auto kind = static_cast<DeviceKind>(activity.kind);
-  const auto bytes = static_cast<std::int64_t>(activity.bytes);
-  constexpr std::uint32_t kRelease = 2;  // CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE
-  if (kind == DeviceKind::kMemory) return activity.detail == kRelease ? -bytes : bytes;
-  if (kind == DeviceKind::kMemoryPool) return 0;
-  if (kind == DeviceKind::kSync) return activity.result;
-  return kind == DeviceKind::kExternal ? activity.detail : bytes;
-}
 
 }  // namespace
 
@@ -150,7 +90,7 @@ bool CudaEvents::on_device(const ring::RecordHeader& header, std::string_view pa
   event.category = out_.file().intern(category_of(kind));
   remember(activity);
   set_external(activity, &event);
-  set_attributes(activity, &event);
+  event.attrs = out_.attributes(attributes_of(activity));
   std::int64_t device = activity.device;
   if (device < 0 && activity.context >= 0) {
     device = device_of(static_cast<std::uint32_t>(activity.context));
@@ -210,37 +150,6 @@ void CudaEvents::set_external(const ring::DeviceRecord& activity, EventRecord* e
   event->flags |= kFlagHasExternal;
 }
 
-void CudaEvents::set_attributes(const ring::DeviceRecord& activity, EventRecord* event) {
-  Json attrs = Json::object();
-  switch (static_cast<DeviceKind>(activity.kind)) {
-    case DeviceKind::kKernel:
-    case DeviceKind::kMemset:
-    case DeviceKind::kMemcpy:
-      if (activity.extra[0] != 0) attrs["graph_node"] = activity.extra[0];
-      if (activity.extra[1] != 0) attrs["from_device"] = activity.extra[1] - 1;
-      if (activity.extra[2] != 0) attrs["to_device"] = activity.extra[2] - 1;
-      break;
-    case DeviceKind::kMemory:
-      attrs["address"] = hex(activity.extra[0]);
-      if (activity.extra[1] != 0) attrs["pool"] = hex(activity.extra[1]);
-      break;
-    case DeviceKind::kMemoryPool:
-      attrs = {{"pool", hex(activity.extra[0])},
-               {"bytes", activity.bytes},
-               {"used_bytes", activity.extra[1]}};
-      break;
-    case DeviceKind::kJit:
-      attrs["cache_bytes"] = activity.extra[0];
-      break;
-    case DeviceKind::kModule:
-      attrs["module"] = activity.detail;
-      break;
-    default:
-      break;
-  }
-  event->attrs = out_.attributes(attrs);
-}
-
 bool CudaEvents::on_context(std::uint32_t device, std::uint64_t context, std::string_view payload) {
   ring::ContextDefinition definition{};
   if (!take(payload, &definition)) return false;
@@ -260,7 +169,7 @@ void CudaEvents::on_name(ring::DefinitionKind kind, std::uint32_t domain, std::u
                      : kind == ring::DefinitionKind::kContextName ? "context"
                                                                   : "stream";
   if (domain == ring::kUnknownHandle) {
-    entry["handle"] = hex(id);
+    entry["handle"] = hex_number(id);
   } else {
     if (kind == ring::DefinitionKind::kStreamName && domain != ring::kAnyContext) {
       entry["context"] = domain;

@@ -36,6 +36,7 @@ constexpr std::string_view kCategoryMeta = "META";
 
 // How CUPTI's times became ours.
 Json clock_json(const CudaCounts& cuda) {
+  if (cuda.clock == ring::CudaClock::kNone) return {{"base", "unknown"}};
   if (cuda.clock == ring::CudaClock::kCallback) return {{"base", "CLOCK_MONOTONIC"}};
   return {{"base", "CUPTI"},
           {"offset_ns", cuda.clock_offset_ns},
@@ -291,7 +292,7 @@ Status EventConverter::finish(const ArenaLosses& losses, std::int64_t ended_ns) 
                     {"corrupt", losses.corrupt},
                     {"invalid", counts.invalid},
                     {"bad_step_records", counts.bad_step_records}};
-  if (losses.cuda.clock != ring::CudaClock::kNone) meta["cuda_clock"] = clock_json(losses.cuda);
+  if (losses.cuda.activities) meta["cuda_clock"] = clock_json(losses.cuda);
   for (const auto& [tid, name] : thread_names_) {
     meta["thread_names"].push_back(
         {{"pid", std::to_string(pid_)}, {"tid", std::to_string(tid)}, {"name", name}});

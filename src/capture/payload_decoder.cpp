@@ -9,26 +9,11 @@ namespace teller::capture {
 
 namespace {
 
-constexpr int kMaxDepth = 8;
-constexpr std::uint32_t kMaxSteps = 8192;     // values, and entries looked at to find sizes
 constexpr std::uint64_t kMaxElements = 1024;  // of one array that are shown
-constexpr std::size_t kPointerBytes = 8;
-
-nvtx::Array array_of(const PayloadEntry& entry) {
-  return static_cast<nvtx::Array>(entry.flags >> 4 & 7);
-}
-
-bool is_indirect(const PayloadEntry& entry) {
-  return (entry.flags & (nvtx::kPointer | nvtx::kFromBase | nvtx::kFromHere)) != 0;
-}
 
 // `bytes` from `offset` on; nothing if that lies outside.
 std::string_view from(std::string_view bytes, std::uint64_t offset) {
   return offset > bytes.size() ? std::string_view() : bytes.substr(offset);
-}
-
-std::uint64_t round_up(std::uint64_t number, std::uint64_t alignment) {
-  return alignment < 2 ? number : (number + alignment - 1) / alignment * alignment;
 }
 
 // A key that the object does not have yet: names may be missing, or twice there.
@@ -56,12 +41,6 @@ bool take_payloads(std::string_view& payload, std::vector<Payload>* payloads) {
   return true;
 }
 
-struct PayloadDecoder::Layout {
-  const PayloadSchema* schema = nullptr;  // null for a predefined type
-  std::uint64_t size = 0;                 // 0 = not known
-  std::uint64_t alignment = 1;
-};
-
 struct PayloadDecoder::Field {
   const PayloadSchema& schema;
   const PayloadEntry& entry;
@@ -71,28 +50,21 @@ struct PayloadDecoder::Field {
   int depth;
 };
 
-bool PayloadDecoder::spend() {
-  if (left_ == 0) return false;
-  --left_;
-  return true;
-}
-
 DecodedPayload PayloadDecoder::decode(std::uint32_t domain, const std::vector<Payload>& payloads) {
-  domain_ = domain;
   payloads_ = &payloads;
   message_.clear();
-  left_ = kMaxSteps;
+  layouts_.begin(domain);
   DecodedPayload decoded;
   Json values = Json::array();
   for (const Payload& payload : payloads) {
     if (payload.schema == nvtx::kReferenced) continue;
-    const PayloadSchema* schema = schemas_.find(domain_, payload.schema);
+    const PayloadSchema* schema = layouts_.find(payload.schema);
     if (schema != nullptr && decoded.schema.empty()) decoded.schema = schema->name;
     values.push_back(decode_one(payload));
   }
   decoded.value = values.size() == 1 ? Json(values.front()) : values;
   decoded.message = std::move(message_);
-  decoded.cut = left_ == 0;
+  decoded.cut = layouts_.used_up();
   return decoded;
 }
 
@@ -101,7 +73,7 @@ PayloadDecoder::Json PayloadDecoder::decode_one(const Payload& payload) {
   if (const std::size_t character = character_size(payload.schema)) {
     return text_value(payload.bytes, character);
   }
-  const Layout layout = layout_of(payload.schema, 0, 0);
+  const PayloadLayout layout = layouts_.of(payload.schema, 0, 0);
   if (layout.schema == nullptr && layout.size == 0) {
     return {{"unknown_schema", payload.schema}, {"bytes", payload.size}};
   }
@@ -114,64 +86,18 @@ PayloadDecoder::Json PayloadDecoder::decode_one(const Payload& payload) {
   return read_element({kNone, entry, payload.bytes, offsets, 0, 0}, layout, payload.bytes);
 }
 
-// Size and alignment of one element of that type; of a structure the sum of its entries.
-PayloadDecoder::Layout PayloadDecoder::layout_of(std::uint64_t type, std::uint32_t pack,
-                                                 int depth) {
-  Layout layout;
-  if (type < nvtx::kFirstStaticSchema) {
-    layout.size = size_of_type(type);
-    layout.alignment = layout.size;
-  } else if (const PayloadSchema* schema = schemas_.find(domain_, type)) {
-    layout = schema->is_enum ? Layout{schema, schema->bytes, schema->bytes}
-                             : struct_layout(*schema, depth);
-  }
-  if (pack != 0) layout.alignment = std::min<std::uint64_t>(layout.alignment, pack);
-  layout.alignment = std::clamp<std::uint64_t>(layout.alignment, 1, 16);
-  return layout;
-}
-
-PayloadDecoder::Layout PayloadDecoder::struct_layout(const PayloadSchema& schema, int depth) {
-  Layout layout{&schema, schema.bytes, 1};
-  if (depth >= kMaxDepth) return layout;
-  std::uint64_t end = 0;
-  bool known = true;
-  for (const PayloadEntry& entry : schema.entries) {
-    if (!spend()) return layout;
-    Layout inner = layout_of(entry.type, schema.pack, depth + 1);
-    if (character_size(entry.type) != 0) inner.size = character_size(entry.type);
-    if (is_indirect(entry)) inner = {nullptr, kPointerBytes, kPointerBytes};
-    const nvtx::Array array = array_of(entry);
-    const bool fixed = array == nvtx::Array::kFixed ||
-                       (array == nvtx::Array::kNone && character_size(entry.type) != 0);
-    known =
-        known && inner.size != 0 && (fixed || array == nvtx::Array::kNone || is_indirect(entry));
-    const std::uint64_t count =
-        fixed && !is_indirect(entry) ? std::min<std::uint64_t>(entry.detail, 1u << 20) : 1;
-    const std::uint64_t begin = schema.type == nvtx::kUnion ? 0
-                                : entry.offset != 0
-                                    ? std::min<std::uint64_t>(entry.offset, 1u << 30)
-                                    : round_up(end, inner.alignment);
-    const std::uint64_t after = begin + std::min<std::uint64_t>(inner.size, 1u << 20) * count;
-    end = schema.type == nvtx::kUnion ? std::max(end, after)
-                                      : std::min<std::uint64_t>(after, std::uint64_t{1} << 40);
-    layout.alignment = std::max(layout.alignment, inner.alignment);
-  }
-  if (layout.size == 0 && known) layout.size = round_up(end, layout.alignment);
-  return layout;
-}
-
 PayloadDecoder::Json PayloadDecoder::read_struct(const PayloadSchema& schema,
                                                  std::string_view bytes, int depth) {
   Json object = Json::object();
-  if (depth >= kMaxDepth) return nullptr;
+  if (depth >= kMaxPayloadDepth) return nullptr;
   std::vector<std::uint64_t> offsets;
   std::uint64_t end = 0;
   for (const PayloadEntry& entry : schema.entries) {
-    if (!spend()) break;
-    Layout layout = layout_of(entry.type, schema.pack, depth + 1);
-    if (is_indirect(entry)) layout.alignment = kPointerBytes;
+    if (!layouts_.spend()) break;
+    PayloadLayout layout = layouts_.of(entry.type, schema.pack, depth + 1);
+    if (is_indirect(entry)) layout.alignment = kPayloadPointerBytes;
     const bool placed = entry.offset != 0;
-    const std::uint64_t begin = placed ? entry.offset : round_up(end, layout.alignment);
+    const std::uint64_t begin = placed ? entry.offset : round_up_to(end, layout.alignment);
     offsets.push_back(begin);
     const Field field{schema, entry, bytes, offsets, begin, depth};
     const std::string_view rest = from(bytes, begin);
@@ -182,7 +108,7 @@ PayloadDecoder::Json PayloadDecoder::read_struct(const PayloadSchema& schema,
 }
 
 // Elements of the entry: 1 unless it is an array.
-std::uint64_t PayloadDecoder::count_of(const Field& field, const Layout& layout,
+std::uint64_t PayloadDecoder::count_of(const Field& field, const PayloadLayout& layout,
                                        std::string_view bytes) const {
   const PayloadEntry& entry = field.entry;
   switch (array_of(entry)) {
@@ -219,16 +145,16 @@ std::uint64_t PayloadDecoder::count_of(const Field& field, const Layout& layout,
 }
 
 // Bytes that the entry takes within its structure, at most those that are there.
-std::uint64_t PayloadDecoder::bytes_of(const Field& field, const Layout& layout,
+std::uint64_t PayloadDecoder::bytes_of(const Field& field, const PayloadLayout& layout,
                                        std::string_view bytes) const {
-  if (is_indirect(field.entry)) return kPointerBytes;
+  if (is_indirect(field.entry)) return kPayloadPointerBytes;
   const std::size_t character = character_size(field.entry.type);
-  Layout element = layout;
+  PayloadLayout element = layout;
   if (character != 0) element.size = character;
   if (element.size == 0) return 0;
   const bool loose =
       character != 0 && array_of(field.entry) == nvtx::Array::kNone && field.entry.detail == 0;
-  if (loose) return kPointerBytes;
+  if (loose) return kPayloadPointerBytes;
   const std::uint64_t count = count_of(field, element, bytes);
   const bool ended = array_of(field.entry) == nvtx::Array::kZeroTerminated;
   if (count >= bytes.size() / element.size) return bytes.size();
@@ -242,13 +168,13 @@ PayloadDecoder::Json PayloadDecoder::read_field(const Field& field) {
   // A string of no stated length that is not embedded: its address.
   const bool loose = character != 0 && array_of(entry) == nvtx::Array::kNone && entry.detail == 0;
   if (is_indirect(entry) || loose) {
-    const auto value = whole_number(bytes, kPointerBytes);
+    const auto value = whole_number(bytes, kPayloadPointerBytes);
     if (!value) return nullptr;
     bytes = behind_pointer(field, *value);
     if (bytes.empty()) return *value == 0 ? Json(nullptr) : Json(hex_number(*value));
   }
   if (character != 0) return read_text(field, bytes, character);
-  const Layout layout = layout_of(entry.type, field.schema.pack, field.depth + 1);
+  const PayloadLayout layout = layouts_.of(entry.type, field.schema.pack, field.depth + 1);
   if (layout.schema != nullptr && layout.schema->type == nvtx::kUnion) {
     return read_union(field, *layout.schema, bytes);
   }
@@ -268,7 +194,7 @@ PayloadDecoder::Json PayloadDecoder::read_text(const Field& field, std::string_v
   return text;
 }
 
-PayloadDecoder::Json PayloadDecoder::read_array(const Field& field, const Layout& layout,
+PayloadDecoder::Json PayloadDecoder::read_array(const Field& field, const PayloadLayout& layout,
                                                 std::string_view bytes) {
   Json list = Json::array();
   if (layout.size == 0) return nullptr;
@@ -278,14 +204,14 @@ PayloadDecoder::Json PayloadDecoder::read_array(const Field& field, const Layout
   if (field.entry.type == kChar || field.entry.type == kChar8) {
     return text_value(bytes.substr(0, there), 1);
   }
-  for (std::uint64_t i = 0; i < std::min(there, kMaxElements) && spend(); ++i) {
+  for (std::uint64_t i = 0; i < std::min(there, kMaxElements) && layouts_.spend(); ++i) {
     list.push_back(read_element(field, layout, bytes.substr(i * layout.size)));
   }
   if (list.size() < stated) list.push_back("… of " + std::to_string(stated));
   return list;
 }
 
-PayloadDecoder::Json PayloadDecoder::read_element(const Field& field, const Layout& layout,
+PayloadDecoder::Json PayloadDecoder::read_element(const Field& field, const PayloadLayout& layout,
                                                   std::string_view bytes) {
   if (layout.schema != nullptr && layout.schema->is_enum) return read_enum(*layout.schema, bytes);
   if (layout.schema != nullptr) {
@@ -324,20 +250,20 @@ PayloadDecoder::Json PayloadDecoder::read_union(const Field& field, const Payloa
   }
   const std::size_t size = size_of_type(field.schema.entries[selector].type);
   const auto selected = whole_number(from(field.base, field.offsets[selector]), size);
-  if (!selected || *selected >= schema.entries.size() || field.depth + 1 >= kMaxDepth) {
+  if (!selected || *selected >= schema.entries.size() || field.depth + 1 >= kMaxPayloadDepth) {
     return nullptr;
   }
   const PayloadEntry& member = schema.entries[*selected];
   const std::vector<std::uint64_t> offsets;
   const Field inner{schema, member, bytes, offsets, member.offset, field.depth + 1};
-  return {
-      {free_key(Json::object(), member.name, *selected), spend() ? read_field(inner) : nullptr}};
+  return {{free_key(Json::object(), member.name, *selected),
+           layouts_.spend() ? read_field(inner) : nullptr}};
 }
 
 std::string_view PayloadDecoder::behind_pointer(const Field& field, std::uint64_t value) const {
   if ((field.entry.flags & nvtx::kFromBase) != 0) return from(field.base, value);
   if ((field.entry.flags & nvtx::kFromHere) != 0) {
-    return from(from(field.base, field.offset + kPointerBytes), value);
+    return from(from(field.base, field.offset + kPayloadPointerBytes), value);
   }
   return at_address(value);
 }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/payload_schema.h"
+#include "capture/payload_layout.h"
 
 namespace teller::capture {
 
@@ -37,37 +37,33 @@ class PayloadDecoder {
  public:
   using TextOfHandle = std::function<std::string(std::uint64_t)>;
   PayloadDecoder(const PayloadSchemas& schemas, TextOfHandle text_of_handle)
-      : schemas_(schemas), text_of_handle_(std::move(text_of_handle)) {}
+      : layouts_(schemas), text_of_handle_(std::move(text_of_handle)) {}
 
   DecodedPayload decode(std::uint32_t domain, const std::vector<Payload>& payloads);
 
  private:
   using Json = nlohmann::ordered_json;
-  struct Field;   // an entry while it is read
-  struct Layout;  // size and alignment of an entry's element
+  struct Field;  // an entry while it is read
 
   Json decode_one(const Payload& payload);
   Json read_struct(const PayloadSchema& schema, std::string_view bytes, int depth);
   Json read_field(const Field& field);
-  Json read_array(const Field& field, const Layout& layout, std::string_view bytes);
+  Json read_array(const Field& field, const PayloadLayout& layout, std::string_view bytes);
   Json read_text(const Field& field, std::string_view bytes, std::size_t character);
-  Json read_element(const Field& field, const Layout& layout, std::string_view bytes);
+  Json read_element(const Field& field, const PayloadLayout& layout, std::string_view bytes);
   Json read_enum(const PayloadSchema& schema, std::string_view bytes) const;
   Json read_union(const Field& field, const PayloadSchema& schema, std::string_view bytes);
-  Layout layout_of(std::uint64_t type, std::uint32_t pack, int depth);
-  Layout struct_layout(const PayloadSchema& schema, int depth);
-  std::uint64_t count_of(const Field& field, const Layout& layout, std::string_view bytes) const;
-  std::uint64_t bytes_of(const Field& field, const Layout& layout, std::string_view bytes) const;
+  std::uint64_t count_of(const Field& field, const PayloadLayout& layout,
+                         std::string_view bytes) const;
+  std::uint64_t bytes_of(const Field& field, const PayloadLayout& layout,
+                         std::string_view bytes) const;
   std::string_view behind_pointer(const Field& field, std::uint64_t value) const;
   std::string_view at_address(std::uint64_t address) const;
-  bool spend();
 
-  const PayloadSchemas& schemas_;
+  PayloadLayouts layouts_;
   TextOfHandle text_of_handle_;
-  std::uint32_t domain_ = 0;
   const std::vector<Payload>* payloads_ = nullptr;
   std::string message_;
-  std::uint32_t left_ = 0;  // steps that may still be taken
 };
 
 }  // namespace teller::capture
