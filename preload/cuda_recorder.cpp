@@ -53,7 +53,6 @@ void keep_launch(RingHeader* ring, const ring::ApiRecord& call, const LaunchedWo
   launch.context = call.context;
   launch.graph = work.graph ? 1 : 0;
   launch.nested = ring->nested_launch;
-  ring->nested_launch = 0;
   launch.begin_ns = call.begin_ns;
   copy_name(work.name, launch.name);
   launch.sequence.store(sequence + 2, std::memory_order_release);
@@ -135,8 +134,12 @@ void record_call_end(ring::ApiRecord call, const char* name, const LaunchedWork&
   if (ring == nullptr) return count_without_ring();
   const std::uint32_t depth = ring->open_call_depth.load(std::memory_order_relaxed);
   if (depth > 0) ring->open_call_depth.store(depth - 1, std::memory_order_release);
-  if (work.any && call.result == 0) {
-    depth <= 1 ? keep_launch(ring, call, work) : void(ring->nested_launch = call.correlation);
+  const bool launched = work.any && call.result == 0;
+  if (depth > 1) {
+    if (launched) ring->nested_launch = call.correlation;
+  } else {
+    if (launched) keep_launch(ring, call, work);
+    ring->nested_launch = 0;
   }
   const bool first = is_asynchronous_error(call.result) && is_first_of_context(call.context);
   if (first) record_in_flight(ring, call.context);

@@ -12,12 +12,20 @@ namespace {
 
 CUpti_SubscriberHandle g_subscriber;
 
-// CUPTI names the kernel of calls that launch one; of a graph it names nothing.
+bool begins_with(const char* text, const char* prefix) noexcept {
+  return std::strncmp(text, prefix, std::strlen(prefix)) == 0;
+}
+
+// cudaLaunchKernel, __cudaLaunchKernel_ptsz, cuLaunchKernelEx, …: for these alone CUPTI names the
+// kernel. Of a graph it names nothing.
 LaunchedWork work_of(const CUpti_CallbackData& data, const char* name) noexcept {
-  if (data.symbolName != nullptr) return {true, false, data.symbolName};
-  const bool graph = std::strncmp(name, "cudaGraphLaunch", 15) == 0 ||
-                     std::strncmp(name, "cuGraphLaunch", 13) == 0;
-  return {graph, graph, graph ? name : nullptr};
+  const char* rest = name;
+  while (*rest == '_') ++rest;
+  if (!begins_with(rest, "cu")) return {};
+  rest += begins_with(rest, "cuda") ? 4 : 2;
+  if (begins_with(rest, "GraphLaunch")) return {true, true, name};
+  if (!begins_with(rest, "Launch") || begins_with(rest, "LaunchHostFunc")) return {};
+  return {true, false, data.symbolName != nullptr ? data.symbolName : name};
 }
 
 void on_call(const CUpti_CallbackData& data, bool driver) noexcept {

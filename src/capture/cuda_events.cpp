@@ -16,6 +16,10 @@ namespace {
 // Pushed ids that are kept in mind, until the activities come that they are tied to.
 constexpr std::size_t kExternalIds = 65536;
 
+Json error_attributes(const Suspect& suspect) {
+  return {{"in_flight", true}, {"error", suspect.error}, {"reported_by", suspect.call}};
+}
+
 }  // namespace
 
 EventRecord CudaEvents::call_event(std::uint64_t begin_ns, std::uint32_t correlation, bool driver,
@@ -90,7 +94,9 @@ bool CudaEvents::on_device(const ring::RecordHeader& header, std::string_view pa
   event.category = out_.file().intern(category_of(kind));
   remember(activity);
   set_external(activity, &event);
-  event.attrs = out_.attributes(attributes_of(activity));
+  Json attrs = attributes_of(activity);
+  if (runs_on_device(kind) && activity.end_ns == 0) set_in_flight(&event, &attrs);
+  event.attrs = out_.attributes(attrs);
   std::int64_t device = activity.device;
   if (device < 0 && activity.context >= 0) {
     device = device_of(static_cast<std::uint32_t>(activity.context));
@@ -101,6 +107,19 @@ bool CudaEvents::on_device(const ring::RecordHeader& header, std::string_view pa
                                                                          : TrackKind::kOther);
   out_.add(event);
   return true;
+}
+
+// What CUPTI hands over at the end without having seen its end. If an error was reported meanwhile,
+// it was that, or waited behind it.
+void CudaEvents::set_in_flight(EventRecord* event, Json* attrs) {
+  const auto suspect = in_flight_.take_suspect(event->correlation);
+  if (!suspect) return;
+  const bool untimed = (event->flags & kFlagRepaired) != 0;
+  if (untimed) event->begin_ns = suspect->launch.begin_ns;
+  event->end_ns = std::max(suspect->end_ns, event->begin_ns);
+  event->value = suspect->error;
+  event->flags |= kFlagFailed;
+  attrs->update(error_attributes(*suspect));
 }
 
 TrackId CudaEvents::track_of(const Place& place, TrackKind kind) {
@@ -122,9 +141,7 @@ TrackId CudaEvents::track_of(const Place& place, TrackKind kind) {
 void CudaEvents::remember(const ring::DeviceRecord& activity) {
   const auto kind = static_cast<DeviceKind>(activity.kind);
   const std::uint64_t id = activity.correlation;
-  // What has no end was cut off by the end of the process.
-  const bool ended = activity.begin_ns == 0 || activity.end_ns != 0;
-  if (runs_on_device(kind) && ended) in_flight_.done(id);
+  if (runs_on_device(kind)) in_flight_.done(id);
   if (kind != DeviceKind::kExternal) return;
   if (!external_.insert_or_assign(id, activity.extra[0]).second) return;
   external_order_.push_back(id);
@@ -218,9 +235,7 @@ void CudaEvents::finish(bool activities_came, std::int64_t ended_ns, Json* meta)
       add_kernel(launch, kOpenNs, {{"in_flight", true}}, 0);
     }
     for (const Suspect& suspect : in_flight_.suspects()) {
-      add_kernel(suspect.launch, suspect.end_ns,
-                 {{"in_flight", true}, {"error", suspect.error}, {"reported_by", suspect.call}},
-                 suspect.error);
+      add_kernel(suspect.launch, suspect.end_ns, error_attributes(suspect), suspect.error);
     }
   }
   for (const auto& [context, place] : contexts_) {

@@ -47,6 +47,7 @@ class CudaEvents {
   std::int64_t device_of(std::uint32_t context) const;  // -1 where unknown
   void remember(const ring::DeviceRecord& activity);
   void set_external(const ring::DeviceRecord& activity, EventRecord* event) const;
+  void set_in_flight(EventRecord* event, nlohmann::ordered_json* attrs);
   void add_error(TrackId thread, const ring::ApiRecord& call, std::string_view name,
                  EventRecord* event);
   void add_kernel(const Launched& launch, std::int64_t end_ns, nlohmann::ordered_json attrs,

@@ -47,6 +47,17 @@ std::vector<Launched> InFlight::blame(TrackId thread, std::int64_t end_ns, std::
   return launches;
 }
 
+std::optional<Suspect> InFlight::take_suspect(std::uint64_t correlation) {
+  for (auto at = suspects_.begin(); at != suspects_.end(); ++at) {
+    const Launched& launch = at->second.launch;
+    if (launch.correlation != correlation && launch.nested != correlation) continue;
+    Suspect suspect = std::move(at->second);
+    suspects_.erase(at);
+    return suspect;
+  }
+  return std::nullopt;
+}
+
 void InFlight::keep_last(Launched launch) {
   last_.push_back(std::move(launch));
 }

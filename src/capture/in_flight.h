@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -34,7 +35,7 @@ struct Suspect {
 // Not thread-safe. Memory is bounded: the oldest ids are forgotten.
 class InFlight {
  public:
-  // An activity with that correlation id has come, and has an end.
+  // An activity with that correlation id has come.
   void done(std::uint64_t correlation);
   // `launch` stands before the call of `thread` that reports an error.
   void report(TrackId thread, Launched launch);
@@ -42,6 +43,9 @@ class InFlight {
   // now on.
   std::vector<Launched> blame(TrackId thread, std::int64_t end_ns, std::int32_t error,
                               const std::string& call);
+  // The suspect that an activity without an end belongs to, which is none any more; nothing for
+  // most.
+  std::optional<Suspect> take_suspect(std::uint64_t correlation);
   // One of the latest launches of a process that has ended.
   void keep_last(Launched launch);
 

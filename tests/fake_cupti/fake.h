@@ -26,6 +26,9 @@ Bytes make_record(const std::string& name, const Fields& fields);
 
 // Into a buffer of the collector; dropped, and counted, if it gives none.
 void emit(const Bytes& record);
+// Into a buffer when a flush is forced: what has not ended.
+void emit_at_end(const Bytes& record);
+void emit_unended();
 // Hands over the buffer that is being filled.
 void deliver();
 void count_dropped(std::size_t records);

@@ -20,6 +20,7 @@ struct Buffer {
 Buffer g_buffer;
 bool g_hoard = false;  // keep what is full, as a CUPTI whose worker does not get to it
 std::vector<Buffer> g_hoarded;
+std::vector<fake::Bytes> g_unended;
 // Where the records of each buffer begin: scripted ones may be of any size.
 std::map<const std::uint8_t*, std::vector<std::size_t>> g_records;
 
@@ -62,6 +63,17 @@ void deliver() {
   for (const Buffer& buffer : full) {
     if (g_complete != nullptr) g_complete(nullptr, 0, buffer.bytes, buffer.size, buffer.used);
   }
+}
+
+void emit_at_end(const Bytes& record) {
+  const std::lock_guard lock(g_mutex);
+  g_unended.push_back(record);
+}
+
+void emit_unended() {
+  const std::lock_guard lock(g_mutex);
+  for (const Bytes& record : g_unended) emit(record);
+  g_unended.clear();
 }
 
 void count_dropped(std::size_t records) {

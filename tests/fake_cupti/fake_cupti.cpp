@@ -119,7 +119,8 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiActivityFlushAll(std::uint32_t) {
+CUptiResult cuptiActivityFlushAll(std::uint32_t flags) {
+  if ((flags & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0) fake::emit_unended();
   fake::deliver();
   return CUPTI_SUCCESS;
 }

@@ -31,8 +31,10 @@ constexpr const char* kPtx = R"(
 .visible .entry wild(.param .u64 pointer)
 {
   .reg .u64 %a;
+  .reg .u32 %v;
   mov.u64 %a, 4096;
-  st.global.u32 [%a], 1;
+  mov.u32 %v, 1;
+  st.global.u32 [%a], %v;
   ret;
 }
 )";

@@ -243,6 +243,18 @@ def test_an_asynchronous_error_is_tied_to_what_was_in_flight(tmp_path: Path, cup
     assert not any("failed" in n["flags"] for n in nodes if n["name"] in ("good_kernel", "other_context_kernel"))
 
 
+@pytest.mark.parametrize("driver_ids", [{}, {"FAKE_CUPTI_DRIVER_IDS": "1"}], ids=["runtime ids", "driver ids"])
+def test_a_kernel_that_cupti_hands_over_without_its_end_is_the_one_in_flight(tmp_path: Path, driver_ids: dict) -> None:
+    run = tmp_path / "run"
+    cuda(run, CUDA13, "poisoned", 700, env={"FAKE_CUPTI_UNENDED": "1", **driver_ids})
+    bad = [e for e in events(run, "kernel") if e["name"] == "bad_kernel"]
+    assert len(bad) == 1 and bad[0]["failed"] and bad[0]["value"] == 700, bad
+    assert bad[0]["stream"] == "stream 7" and bad[0]["attrs"]["reported_by"] == "cuMemcpyHtoDAsync_v2", bad
+    nodes, result = reconstructed(run)
+    assert [n["name"] for n in nodes if n["layer"] == "K" and "failed" in n["flags"]] == ["bad_kernel"]
+    assert result["counters"]["without_call"] == 0
+
+
 def test_an_error_that_is_none_of_the_device_names_no_kernel(tmp_path: Path) -> None:
     run = tmp_path / "run"
     cuda(run, CUDA13, "poisoned", 2)  # out of memory

@@ -38,6 +38,17 @@ TEST(InFlight, AnActivityThatComesLateClearsASuspect) {
   EXPECT_EQ(suspects[0].end_ns, 100);
 }
 
+TEST(InFlight, ASuspectIsTakenByEitherOfItsIds) {
+  InFlight in_flight;
+  in_flight.report(0, launch(1, 0, 5));
+  in_flight.report(0, launch(2));
+  in_flight.blame(0, 100, 719, "call");
+  EXPECT_FALSE(in_flight.take_suspect(3).has_value());
+  ASSERT_TRUE(in_flight.take_suspect(5).has_value());
+  EXPECT_FALSE(in_flight.take_suspect(1).has_value());
+  ASSERT_EQ(in_flight.suspects().size(), 1u);
+}
+
 TEST(InFlight, OnlyOldLaunchesAreUnfinished) {
   InFlight in_flight;
   in_flight.report(0, launch(4, 0));
