@@ -212,7 +212,7 @@ void CudaEvents::on_launch(const ring::Launch& launch) {
 }
 
 // A kernel of which only the launch is known; its call is `begin`, its end not before `end_ns`.
-void CudaEvents::add_kernel(const Launched& launch, std::int64_t end_ns, Json attrs,
+void CudaEvents::add_kernel(const Launched& launch, std::int64_t end_ns, const Json& attrs,
                             std::int32_t error) {
   EventRecord event;
   event.kind = static_cast<std::uint16_t>(EventKind::kKernel);

@@ -50,7 +50,7 @@ class CudaEvents {
   void set_in_flight(EventRecord* event, nlohmann::ordered_json* attrs);
   void add_error(TrackId thread, const ring::ApiRecord& call, std::string_view name,
                  EventRecord* event);
-  void add_kernel(const Launched& launch, std::int64_t end_ns, nlohmann::ordered_json attrs,
+  void add_kernel(const Launched& launch, std::int64_t end_ns, const nlohmann::ordered_json& attrs,
                   std::int32_t error);
 
   EventOutput& out_;

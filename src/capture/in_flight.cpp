@@ -10,6 +10,7 @@ namespace {
 // A launch whose activity comes later than this many others is forgotten.
 constexpr std::size_t kRemembered = 65536;
 constexpr std::size_t kMostReported = 256;
+constexpr std::size_t kMostSuspects = 4096;  // of all contexts together
 // A launch that is younger when the process ends may have been done, its record on the way.
 constexpr std::int64_t kDeliveredNs = 1'000'000'000;
 
@@ -42,6 +43,7 @@ std::vector<Launched> InFlight::blame(TrackId thread, std::int64_t end_ns, std::
     return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.correlation < b.correlation;
   });
   for (const Launched& launch : launches) {
+    if (suspects_.size() >= kMostSuspects) break;
     suspects_.insert({launch.correlation, {launch, end_ns, error, call}});
   }
   return launches;
