@@ -34,7 +34,8 @@ struct CaptureOptions {
   bool all_metrics = false;                  // keep every series, not only the known ones
   std::vector<std::string> metrics_urls;     // Prometheus endpoints to scrape
   bool preload = false;                      // LD_PRELOAD the collector into every process
-  bool cuda = true;                          // offer the collector to the CUDA driver
+  std::string cuda = "full";                 // CUPTI: "full", "kernels" (no calls), "off"
+  std::string cuda_graph = "graph";          // launches of graphs: as a whole, or each "node"
   bool split_output = false;    // two channels even where stdout and stderr are one file
   std::uint64_t max_bytes = 0;  // stop capturing at this size of the run; 0 = never
   double duration_s = 0;        // stop capturing after this time; 0 = never

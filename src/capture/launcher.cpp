@@ -355,6 +355,7 @@ Environment make_environment(const Launch& launch, const Parts& parts,
   request.level = launch.options.level;
   request.preload = launch.options.preload;
   request.cuda = launch.options.cuda;
+  request.cuda_graph = launch.options.cuda_graph;
   Environment environment = child_environment(base, request);
   if (parts.library.empty()) {
     environment.notes.push_back(

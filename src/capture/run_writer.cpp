@@ -46,6 +46,8 @@ Json counters_of(const RunTotals& totals) {
           {"trace.events_without_ring", totals.without_ring},
           {"trace.definitions_lost", totals.definitions_lost},
           {"trace.device_records_dropped", totals.device_dropped},
+          {"trace.device_records_unknown", totals.device_unknown},
+          {"trace.device_records_malformed", totals.device_malformed},
           {"trace.rings_corrupt", totals.corrupt},
           {"trace.records_invalid", totals.invalid},
           {"trace.step_records_invalid", totals.bad_step_records},

@@ -31,6 +31,8 @@ struct RunTotals {
   std::uint64_t without_ring = 0;
   std::uint64_t definitions_lost = 0;
   std::uint64_t device_dropped = 0;
+  std::uint64_t device_unknown = 0;
+  std::uint64_t device_malformed = 0;
   std::uint64_t corrupt = 0;
   std::uint64_t invalid = 0;
   std::uint64_t bad_step_records = 0;

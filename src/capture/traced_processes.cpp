@@ -40,6 +40,8 @@ void add_losses(const ArenaLosses& losses, RunTotals* totals) {
   totals->without_ring += losses.without_ring;
   totals->definitions_lost += losses.definitions;
   totals->device_dropped += losses.device_dropped;
+  totals->device_unknown += losses.cuda.unknown;
+  totals->device_malformed += losses.cuda.malformed;
   totals->corrupt += losses.corrupt;
 }
 
@@ -182,8 +184,8 @@ Status TracedProcesses::finish(Traced& traced) {
   if (traced.converter != nullptr) {
     if (!writer_.stopped()) {
       traced.arena->drain(*traced.converter);
-      traced.arena->report_open_calls(*traced.converter);
-      closed = traced.converter->finish(traced.arena->losses());
+      traced.arena->report_unfinished(*traced.converter);
+      closed = traced.converter->finish(traced.arena->losses(), monotonic_ns());
     }
     add_conversion(traced.converter->counts(), &finished_);
     add_losses(traced.arena->losses(), &finished_);
@@ -224,7 +226,7 @@ Status TracedProcesses::close_files() {
   for (Traced& traced : traced_) {
     if (traced.converter == nullptr) continue;
     traced.arena->drain(*traced.converter);
-    TELLER_CHECK_OK(traced.converter->finish(traced.arena->losses()));
+    TELLER_CHECK_OK(traced.converter->finish(traced.arena->losses(), monotonic_ns()));
   }
   return {};
 }

@@ -126,8 +126,18 @@ void add_options(CLI::App* command, capture::CaptureOptions* options, bool* no_h
   add_context_options(command, options);
   command->add_flag("--preload", options->preload,
                     "LD_PRELOAD the collector, so that every process announces itself");
+  command
+      ->add_option("--cuda", options->cuda,
+                   "what CUPTI records: full, kernels (no runtime and driver calls), off")
+      ->check(CLI::IsMember({"full", "kernels", "off"}))
+      ->capture_default_str();
+  command
+      ->add_option("--cuda-graph", options->cuda_graph,
+                   "launches of CUDA graphs: each as a whole (graph), or kernel by kernel (node)")
+      ->check(CLI::IsMember({"graph", "node"}))
+      ->capture_default_str();
   command->add_flag("--no-cuda", *no_cuda,
-                    "leave CUPTI alone (for programs that profile themselves)");
+                    "as --cuda off: leave CUPTI alone (for programs that profile themselves)");
   command->add_flag(
       "--split-output", options->split_output,
       "tell stdout from stderr even where both are one file (their order may change)");
@@ -161,7 +171,7 @@ void add_trace(CLI::App& app, Context& context) {
       }
       options->argv = context.target_argv;
       options->hooks = !*no_hooks;
-      options->cuda = !*no_cuda;
+      if (*no_cuda) options->cuda = "off";
       return capture::capture(*options);
     };
   });

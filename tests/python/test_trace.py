@@ -19,10 +19,10 @@ from trace_support import (BUILD, FAIL_CALL, LIBRARY, PYTHON, TARGET, balanced, 
 def test_only_the_doors_are_exported() -> None:
     text = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], text=True, capture_output=True, check=True).stdout
     names = {line.split()[-1] for line in text.splitlines()}
-    assert names == {"InitializeInjection", "InitializeInjectionNvtx2", "teller_hook_init", "teller_hook_push",
-                     "teller_hook_pop", "teller_hook_mark", "teller_hook_start", "teller_hook_end",
-                     "teller_hook_note", "teller_hook_message", "teller_hook_push_message", "teller_hook_start_message",
-                     "teller_hook_observe_torch"}
+    assert names == {"InitializeInjection", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension",
+                     "teller_hook_init", "teller_hook_push", "teller_hook_pop", "teller_hook_mark", "teller_hook_start",
+                     "teller_hook_end", "teller_hook_note", "teller_hook_message", "teller_hook_push_message",
+                     "teller_hook_start_message", "teller_hook_observe_torch"}
     needed = subprocess.run(["readelf", "-d", LIBRARY], text=True, capture_output=True, check=True).stdout
     libraries = [line.split("[")[1].rstrip("]") for line in needed.splitlines() if "NEEDED" in line]
     assert all(name.startswith(("libc.so", "ld-linux", "libdl", "libpthread")) for name in libraries), libraries
@@ -172,7 +172,7 @@ def test_ranges_across_threads_wide_text_and_thread_names(tmp_path: Path) -> Non
     assert start["name"] == "crossing" and start["correlation"] == stop["correlation"]
     assert start["tid"] != stop["tid"]
     assert events(run, "push")[0]["name"] == "wide \u00e9\u4e2d\U0001f600"
-    assert list(sources(run)[0]["thread_names"].values()) == ["named by NVTX"]
+    assert [entry["name"] for entry in sources(run)[0]["thread_names"]] == ["named by NVTX"]
 
 
 @needs_target
