@@ -35,6 +35,8 @@ class ProcessWindow : public ArenaSink {
     records_.on_open_call(ring, call);
   }
 
+  void on_launch(const ring::Launch& launch) override { records_.on_launch(launch); }
+
   std::int64_t pid() const { return pid_; }
   const std::string& meta() const { return meta_; }
   RecordWindow& records() { return records_; }

@@ -153,6 +153,10 @@ void RecordWindow::on_open_call(std::uint32_t ring, const ring::OpenCall& call) 
   open_calls_.emplace_back(ring, call);
 }
 
+void RecordWindow::on_launch(const ring::Launch& launch) {
+  launches_.emplace_back(reinterpret_cast<const char*>(&launch), sizeof launch);
+}
+
 void RecordWindow::forget_front() {
   const Chunk& chunk = chunks_.front();
   for_each_entry(chunk.bytes,
@@ -186,6 +190,11 @@ void RecordWindow::replay(ArenaSink& sink) const {
                            std::string_view payload) { sink.on_record(ring, header, payload); });
   }
   for (const auto& [ring, call] : open_calls_) sink.on_open_call(ring, call);
+  for (const std::string& kept : launches_) {
+    ring::Launch launch{};
+    std::memcpy(static_cast<void*>(&launch), kept.data(), sizeof launch);
+    sink.on_launch(launch);
+  }
 }
 
 }  // namespace teller::capture

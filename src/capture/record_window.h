@@ -58,6 +58,7 @@ class RecordWindow : public ArenaSink {
   void on_record(std::uint32_t ring, const ring::RecordHeader& header,
                  std::string_view payload) override;
   void on_open_call(std::uint32_t ring, const ring::OpenCall& call) override;
+  void on_launch(const ring::Launch& launch) override;
 
   // Forgets whole chunks (a few hundred KiB, or a sixty-fourth of a minute) older than `time_ns`.
   void forget_before(std::int64_t time_ns);
@@ -94,6 +95,7 @@ class RecordWindow : public ArenaSink {
   EarlierState earlier_;
   std::deque<Chunk> chunks_;
   std::vector<std::pair<std::uint32_t, ring::OpenCall>> open_calls_;
+  std::vector<std::string> launches_;  // bytes of ring::Launch, which cannot be copied otherwise
   std::int64_t now_ns_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t records_seen_ = 0;

@@ -201,8 +201,8 @@ Status TracedProcesses::finish(Traced& traced) {
 void TracedProcesses::end_window(Traced& traced) {
   traced.window->set_time(monotonic_ns());
   traced.arena->drain(*traced.window);
-  traced.arena->report_open_calls(*traced.window);
-  ended_.push_back({std::move(traced.window), traced.arena->losses()});
+  traced.arena->report_unfinished(*traced.window);
+  ended_.push_back({std::move(traced.window), traced.arena->losses(), monotonic_ns()});
 }
 
 void TracedProcesses::forget_finished() {

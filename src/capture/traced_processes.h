@@ -63,6 +63,7 @@ class TracedProcesses {
   struct Ended {
     std::unique_ptr<ProcessWindow> window;
     ArenaLosses losses;
+    std::int64_t ended_ns = 0;
   };
   Status take_over(int arena_fd, const ring::Hello& hello, std::int64_t pid);
   std::string meta_of(const Traced& traced, const ring::Hello& hello) const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "capture/forwarder.h"
 #include "capture/traced_processes.h"
 
 namespace teller::capture {
@@ -79,14 +80,16 @@ std::string TracedProcesses::take_slow_step(std::int64_t now_ns) {
 
 namespace {
 
-Status write_window(const ProcessWindow& window, const ArenaLosses& losses, RunWriter& writer,
-                    RunTotals* totals) {
+Status write_window(const ProcessWindow& window, ArenaReader* living, const ArenaLosses& losses,
+                    std::int64_t ended_ns, RunWriter& writer, RunTotals* totals) {
   auto file = EventFileWriter::create(writer.next_event_file(window.pid()), window.meta());
   if (!file) return file.error();
   writer.keep_event_file();
   EventConverter converter(std::move(*file), window.pid());
   window.records().replay(converter);
-  TELLER_CHECK_OK(converter.finish(losses));
+  // In a hang the calls that have not returned are the evidence.
+  if (living != nullptr) living->report_unfinished(converter);
+  TELLER_CHECK_OK(converter.finish(losses, ended_ns));
   add_conversion(converter.counts(), totals);
   add_losses(losses, totals);
   return {};
@@ -98,11 +101,13 @@ Status write_window(const ProcessWindow& window, const ArenaLosses& losses, RunW
 // first.
 Status TracedProcesses::write_windows(RunWriter& writer, RunTotals* totals) {
   for (const Ended& ended : ended_) {
-    TELLER_CHECK_OK(write_window(*ended.window, ended.losses, writer, totals));
+    TELLER_CHECK_OK(
+        write_window(*ended.window, nullptr, ended.losses, ended.ended_ns, writer, totals));
   }
   for (const Traced& traced : traced_) {
     if (traced.window == nullptr) continue;
-    TELLER_CHECK_OK(write_window(*traced.window, traced.arena->losses(), writer, totals));
+    TELLER_CHECK_OK(write_window(*traced.window, traced.arena.get(), traced.arena->losses(),
+                                 monotonic_ns(), writer, totals));
   }
   return {};
 }

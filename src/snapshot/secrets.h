@@ -1,4 +1,4 @@
-// What must not get into a run folder: keys, tokens and passwords in arguments and log lines.
+// What must not get into a run folder: the rules of redact/, with no patterns of the user's.
 #pragma once
 
 #include <string>
@@ -7,15 +7,9 @@
 
 namespace teller::snapshot_detail {
 
-// What stands in for a secret.
-inline constexpr std::string_view kRedacted = "[redacted]";
-
-// Whether a name ("--api-key", "HF_TOKEN") says that its value is secret.
-bool is_secret_name(std::string_view name);
-// `text` without values of secret names (NAME=VALUE, --name VALUE, "name": "value"), passwords in
-// URLs and tokens of well-known form (hf_…, sk-…, ghp_…, AKIA…, "Bearer …").
+// `text`, a whole one, with "<redacted:KIND>" where secrets stood (docs/logs.md, Redaction).
 std::string redact(std::string_view text);
-// Arguments of a process, each redacted; one that follows a secret option is replaced whole.
+// The same of the arguments of a process; a value that follows a secret option is replaced whole.
 std::vector<std::string> redact_arguments(const std::vector<std::string>& arguments);
 
 }  // namespace teller::snapshot_detail

@@ -2,25 +2,25 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace teller::snapshot_detail {
 namespace {
 
-TEST(Secrets, NamesByTheirWords) {
-  for (const char* name : {"--api-key", "HF_TOKEN", "dbPassword", "aws_secret_access_key", "AUTH"})
-    EXPECT_TRUE(is_secret_name(name)) << name;
-  for (const char* name : {"--tokenizer", "--max-tokens", "monkey", "keyboard", "--author", ""})
-    EXPECT_FALSE(is_secret_name(name)) << name;
-}
-
-TEST(Secrets, ValuesInText) {
-  EXPECT_EQ(redact("token=abc next"), "token=[redacted] next");
-  EXPECT_EQ(redact(R"({"password": "a b", "user": "me"})"),
-            R"({"password": [redacted], "user": "me"})");
-  EXPECT_EQ(redact("Authorization: Basic dXNlcjpw end"), "Authorization: [redacted] end");
-  EXPECT_EQ(redact("get http://me:pw@host/x"), "get http://me:[redacted]@host/x");
-  EXPECT_EQ(redact("with hf_abcdefghij here"), "with [redacted] here");
-  EXPECT_EQ(redact("sh -c 'run --api-key abc --port 1'"),
-            "sh -c 'run --api-key [redacted] --port 1'");
+TEST(Secrets, AreNotInWhatIsKept) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"token=abc123 next", "abc123"},
+      {R"({"password": "a1 b2", "user": "me"})", "a1 b2"},
+      {"Authorization: Basic dXNlcjpw end", "dXNlcjpw"},
+      {"get http://me:pw123@host/x", "pw123"},
+      {"with hf_abcdefghijKLMNOP here", "hf_abcdefghijKLMNOP"},
+      {"sh -c 'run --api-key abc123 --port 1'", "abc123"},
+  };
+  for (const auto& [text, secret] : cases) {
+    const std::string kept = redact(text);
+    EXPECT_EQ(kept.find(secret), std::string::npos) << kept;
+    EXPECT_NE(kept.find("<redacted:"), std::string::npos) << kept;
+  }
 }
 
 TEST(Secrets, OrdinaryTextIsKept) {
@@ -30,16 +30,10 @@ TEST(Secrets, OrdinaryTextIsKept) {
 }
 
 TEST(Secrets, ArgumentsThatFollowTheirOption) {
-  const std::vector<std::string> given = {"serve", "--token", "a=b c", "--port",
-                                          "1",     "--key",   "--x"};
-  const std::vector<std::string> kept = {"serve", "--token", "[redacted]", "--port",
-                                         "1",     "--key",   "--x"};
-  EXPECT_EQ(redact_arguments(given), kept);
-}
-
-TEST(Secrets, LongTextsAreDoneInPieces) {
-  const std::string filler(10000, 'x');
-  EXPECT_EQ(redact(filler + " token=abc"), filler + " token=[redacted]");
+  const auto kept = redact_arguments({"serve", "--hf-token", "a=b c", "--port", "1"});
+  ASSERT_EQ(kept.size(), 5u);
+  EXPECT_TRUE(kept[2].starts_with("<redacted:")) << kept[2];
+  EXPECT_EQ(kept[4], "1");
 }
 
 }  // namespace
