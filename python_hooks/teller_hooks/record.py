@@ -119,9 +119,10 @@ def _is_plain_table(value: Any) -> bool:
     """Whether `value` is a list of rows that need no conversion, which is the rule: a step may have thousands."""
     return (
         type(value) is list
+        and all(value)
         and {type(row) for row in value} <= _TUPLES
         and {type(item) for row in value for item in row} <= _ROW_TYPES
-        and {type(row[0]) for row in value if row} <= _STRINGS
+        and {type(row[0]) for row in value} <= _STRINGS
     )
 
 
