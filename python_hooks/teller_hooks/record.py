@@ -111,11 +111,32 @@ def _row(entry: Any) -> list:
     return values
 
 
+_ROWS = ("req", "wait", "preempt")
+_TUPLES, _ROW_TYPES, _STRINGS = {tuple}, {str, int}, {str}
+
+
+def _is_plain_table(value: Any) -> bool:
+    """Whether `value` is a list of rows that need no conversion, which is the rule: a step may have thousands."""
+    return (
+        type(value) is list
+        and all(value)
+        and {type(row) for row in value} <= _TUPLES
+        and {type(item) for row in value for item in row} <= _ROW_TYPES
+        and {type(row[0]) for row in value} <= _STRINGS
+    )
+
+
 def _field(key: str, value: Any) -> Any:
+    if key in _ROWS and _is_plain_table(value):
+        return value
     value = _plain(value)
-    if key in ("req", "wait", "preempt"):
+    if key in _ROWS:
         return [_row(entry) for entry in value]
     return value
+
+
+# Values are plain here, and not deep: nothing can be circular.
+_encode = json.JSONEncoder(check_circular=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def before(target: Target, owner: Any, arguments: Arguments) -> Any:
@@ -139,8 +160,7 @@ def send_record(target: Target, owner: Any, arguments: Arguments, result: Any, e
         except Exception as error:
             counters.count_record_error("%s record %s" % (target, key), error)
     try:
-        text = json.dumps(fields, separators=(",", ":"), allow_nan=False)
-        bridge.mark(bridge.RECORD, text.encode("ascii"))
+        bridge.mark(bridge.RECORD, _encode(fields).encode("ascii"))
     except Exception as error:
         counters.count_record_error("%s record" % target, error)
 

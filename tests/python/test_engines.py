@@ -14,7 +14,7 @@ import pytest
 from conftest import run_teller, teller_binary
 from engine_support import (ENVIRONMENT, PROGRAMS, engine_python, free_port, installed, make_model, run_both,
                             wait_until_ready)
-from trace_support import balanced, dumped, events, needs_target, sources
+from trace_support import balanced, dumped, events, needs_target, sources, trace
 
 sys.path.insert(0, str(PROGRAMS))
 from serve_client import ask_all  # noqa: E402
@@ -58,12 +58,16 @@ def hooks_of(run: Path) -> dict:
     return {meta["pid"]: meta["hooks"] for meta in sources(run) if meta.get("hooks", {}).get("installed")}
 
 
+def records(run: Path) -> list:
+    """The step records."""
+    return [e["attrs"] if isinstance(e["attrs"], dict) else json.loads(e["attrs"]) for e in events(run, "step_record")]
+
+
 def by_request(run: Path) -> dict:
     """The entries of `req` in the step records: request id -> [(phase, new, scheduled, computed)]."""
     rows = defaultdict(list)
-    for event in events(run, "step_record"):
-        attrs = event["attrs"] if isinstance(event["attrs"], dict) else json.loads(event["attrs"])
-        for name, *entry in attrs["req"]:
+    for record in records(run):
+        for name, *entry in record["req"]:
             rows[name].append(tuple(entry))
     return rows
 
@@ -115,7 +119,7 @@ def test_every_request_of_the_server_is_in_its_steps(served: tuple) -> None:
     tokens = {r["request"]: r["prefill_tokens"] + r["decode_tokens"] for r in chains if r["record"] == "request"}
     assert {name: sum(entry[2] for entry in entries) for name, entries in rows.items()}.items() <= tokens.items()
     steps = [r for r in chains if r["record"] == "step"]
-    assert sum(step["row_count"] > 0 for step in steps) == len(events(run, "step_record"))
+    assert sum(step["row_count"] > 0 for step in steps) == sum(any(r.get(k) for k in ("req", "wait", "preempt")) for r in records(run))
 
 
 @needs_vllm
@@ -146,15 +150,32 @@ def test_offline_outputs_are_the_same_and_the_records_say_what_happened(model: P
             for _, _, scheduled, before in mine[0]:
                 assert before == computed
                 computed += scheduled
-    records = [e["attrs"] if isinstance(e["attrs"], dict) else json.loads(e["attrs"]) for e in events(tmp_path / "run", "step_record")]
-    assert [record["step"] for record in records] == list(range(1, len(records) + 1))
-    held = {name: tokens for record in records for name, tokens in record["preempt"]}
+    said = records(tmp_path / "run")
+    assert [record["step"] for record in said] == list(range(1, len(said) + 1))
+    held = {name: tokens for record in said for name, tokens in record["preempt"]}
     assert held and all(tokens > 0 for tokens in held.values())  # what they held before, not what is left
     assert any(len(entries) > 1 and entries[0][0] == entries[1][0] == "prefill" and not entries[1][1] for entries in rows.values())
-    assert all(0 <= record["kv"][0] <= record["kv"][1] == 8 and record["tokens"][0] <= 48 for record in records)
-    assert all(record["tokens"][0] == sum(entry[3] for entry in record["req"]) for record in records)
+    assert all(0 <= record["kv"][0] <= record["kv"][1] == 8 and record["tokens"][0] <= 48 for record in said)
+    assert all(record["tokens"][0] == sum(entry[3] for entry in record["req"]) for record in said)
     counts, = hooks_of(tmp_path / "run").values()
     assert counts["missing"] == counts["record_errors"] == counts["own_errors"] == 0, counts
+
+
+@needs_vllm
+def test_kv_connectors_and_what_they_bring(model: Path, tmp_path: Path) -> None:
+    environment = {**ENVIRONMENT, "VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
+    done = trace(tmp_path / "run", engine_python(), PROGRAMS / "vllm_kv_transfer.py", model, tmp_path / "blocks", options=("-q",), env=environment,
+                 timeout=280, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    answers = [line for line in done.stdout.splitlines() if line.startswith("TOKENS ")]
+    assert len(answers) == 2 and answers[0] == answers[1]
+    rows = {name.split("-")[0]: entries for name, entries in by_request(tmp_path / "run").items()}
+    assert rows["0"][0] == ("prefill", 1, 77, 0) and rows["1"][0] == ("prefill", 1, 13, 64)
+    names = Counter((e["name"], e["category"]) for e in events(tmp_path / "run", "push"))
+    steps = len(events(tmp_path / "run", "step_record"))
+    assert names["ExampleConnector.start_load_kv", "BE"] == names["ExampleConnector.wait_for_save", "BE"] == steps == 8
+    assert names["ExampleConnector.build_connector_meta", "FE"] == steps
+    assert names["ExampleConnector.get_num_new_matched_tokens", "FE"] == names["ExampleConnector.update_state_after_alloc", "FE"] == 2
 
 
 @needs_torch

@@ -445,7 +445,7 @@ def test_built_in_target_files_are_valid() -> None:
         data = json.loads(path.read_text())
         assert data["format"] == "teller.hooks" and data["version"] == 1 and data["stack"]
         for target in data["targets"]:
-            for text in [*target.get("record", {}).values(), *(target[k] for k in ("request", "when") if k in target)]:
+            for text in [*target.get("record", {}).values(), *(target[k] for k in ("request", "before", "when") if k in target)]:
                 compile_expression(text)
 
 

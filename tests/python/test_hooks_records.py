@@ -23,8 +23,12 @@ def evaluated(target: Target, owner: object, arguments: tuple, result: object, n
     """The record as it would be sent."""
     given = record.Arguments(arguments, {}, names, {})
     earlier = target.before(owner, given, None) if target.before else None
-    fields = {key: expression(owner, given, result, earlier) for key, expression in target.record.items()}
-    return json.loads(json.dumps({key: record._field(key, value) for key, value in fields.items() if value is not None}))
+    return sent({key: expression(owner, given, result, earlier) for key, expression in target.record.items()})
+
+
+def sent(values: dict) -> dict:
+    """The values of a record's fields as a reader finds them."""
+    return json.loads(record._encode({key: record._field(key, value) for key, value in values.items() if value is not None}))
 
 
 def sglang_request(name: str, prompt: int, output: int, cached: int) -> Fake:
@@ -62,6 +66,16 @@ def v0_group(name: str, computed: int) -> Fake:
     return Fake(request_id=name, first_seq=Fake(data=Fake(_num_computed_tokens=computed)))
 
 
+def test_rows_are_converted_only_where_they_must_be() -> None:
+    rows = [("a", "decode", 0, 1, 2), ("b", "prefill", 1, 3, 4)]
+    assert record._field("req", rows) is rows
+    for odd, plain in (([(7, "decode", True, 1, 2)], [["7", "decode", 1, 1, 2]]), ([["a", 1]], [["a", 1]]), ([()], None), ([("a", object())], None)):
+        try:
+            assert record._field("wait", odd) == plain
+        except (IndexError, TypeError):
+            assert plain is None
+
+
 def test_vllm_v0() -> None:
     new, old, gone = v0_group("new", 0), v0_group("old", 31), v0_group("gone", 44)
     config = Fake(max_num_batched_tokens=256, max_num_seqs=8)
@@ -72,6 +86,6 @@ def test_vllm_v0() -> None:
     scheduler.waiting, scheduler.running = [gone], [new, old]
     outputs = Fake(scheduled_seq_groups=[Fake(seq_group=new, token_chunk_size=16), Fake(seq_group=old, token_chunk_size=1)],
                    num_prefill_groups=1, num_batched_tokens=17)
-    got = {key: record._field(key, expression(scheduler, None, ([], outputs, False), earlier)) for key, expression in target.record.items()}
+    got = sent({key: expression(scheduler, None, ([], outputs, False), earlier) for key, expression in target.record.items()})
     assert got == {"engine": "vllm-v0", "req": [["new", "prefill", 1, 16, 0], ["old", "decode", 0, 1, 31]], "wait": [["gone", 0]],
                    "preempt": [["gone", 44]], "tokens": [17, 256], "seqs": [2, 8], "queue": [1, 2]}
