@@ -32,6 +32,8 @@ bool find(void* library, const char* name, Function* function) noexcept {
 
 }  // namespace
 
+CuptiApi g_cupti;
+
 const char* load_cupti(CuptiApi* api) noexcept {
   void* library = open_library();
   if (library == nullptr) return "libcupti not found";
@@ -48,6 +50,8 @@ const char* load_cupti(CuptiApi* api) noexcept {
   find(library, "cuptiActivityFlushPeriod", &api->flush_period);
   find(library, "cuptiActivityRegisterTimestampCallback", &api->register_timestamp);
   find(library, "cuptiGetTimestamp", &api->get_timestamp);
+  find(library, "cuptiGetStreamIdEx", &api->get_stream_id);
+  find(library, "cuptiGetContextId", &api->get_context_id);
   if (api->get_version(&api->version) != CUPTI_SUCCESS) return "cuptiGetVersion failed";
   return nullptr;
 }

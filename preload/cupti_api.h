@@ -22,8 +22,13 @@ struct CuptiApi {
   decltype(&cuptiActivityFlushPeriod) flush_period = nullptr;
   decltype(&cuptiActivityRegisterTimestampCallback) register_timestamp = nullptr;
   decltype(&cuptiGetTimestamp) get_timestamp = nullptr;
+  decltype(&cuptiGetStreamIdEx) get_stream_id = nullptr;
+  decltype(&cuptiGetContextId) get_context_id = nullptr;
   std::uint32_t version = 0;
 };
+
+// CUPTI as this process has it; filled in once, by start_cupti(), before anything calls it.
+extern CuptiApi g_cupti;
 
 // Finds libcupti: the one that the process has loaded already, else TELLER_CUPTI (a path), else by
 // its usual names. Null on success, else what is missing, for people.

@@ -3,9 +3,13 @@
 #include <nvtx3/nvToolsExt.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <new>
 
 #include "preload/nvtx_source.h"
 #include "preload/recorder.h"
+#include "preload/torch_observer.h"
 
 namespace {
 
@@ -67,6 +71,13 @@ std::uint32_t route() noexcept {
 
 }  // namespace
 
+// Holds the message in both forms: as NVTX is told it (registered once, so that a push copies no
+// text), and as it is recorded on the direct route.
+struct TellerHookMessage {
+  nvtxEventAttributes_t attributes;
+  NvtxEvent event;
+};
+
 int teller_hook_init() noexcept {
   if (route() != kUnknown) return route() != kNone;
   if (!teller::collector::ensure_arena()) {
@@ -112,6 +123,36 @@ std::uint64_t teller_hook_start(std::uint32_t category, const char* text) noexce
 void teller_hook_end(std::uint64_t id) noexcept {
   if (route() == kDirect) return teller::collector::record_end(kDirectDomain, id);
   nvtxDomainRangeEnd(g_domain, id);
+}
+
+const TellerHookMessage* teller_hook_message(std::uint32_t category, const char* text) noexcept {
+  const std::size_t bytes = std::strlen(text) + 1;
+  auto* memory = static_cast<char*>(std::malloc(sizeof(TellerHookMessage) + bytes));
+  if (memory == nullptr) return nullptr;
+  char* copy = memory + sizeof(TellerHookMessage);
+  std::memcpy(copy, text, bytes);
+  auto* message =
+      new (memory) TellerHookMessage{attributes_of(category, copy), event_of(category, copy)};
+  nvtxStringHandle_t registered = nvtxDomainRegisterStringA(g_domain, copy);
+  if (registered != nullptr) {
+    message->attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    message->attributes.message.registered = registered;
+  }
+  return message;
+}
+
+void teller_hook_push_message(const TellerHookMessage* message) noexcept {
+  if (route() == kDirect) teller::collector::record_push(message->event);
+  nvtxDomainRangePushEx(g_domain, &message->attributes);
+}
+
+std::uint64_t teller_hook_start_message(const TellerHookMessage* message) noexcept {
+  if (route() == kDirect) return teller::collector::record_start(message->event);
+  return nvtxDomainRangeStartEx(g_domain, &message->attributes);
+}
+
+const char* teller_hook_observe_torch(const char* version) noexcept {
+  return teller::collector::observe_torch(version);
 }
 
 void teller_hook_note(const char* key, const char* value) noexcept {

@@ -1,6 +1,5 @@
-// Writes events into the ring of the calling thread: no lock, no allocation, no system call but at
-// a thread's first event and in record_device(). Everything here is [callback]: it runs inside the
-// traced program.
+// Writes NVTX events into the ring of the calling thread: no lock, no allocation, no system call
+// but at a thread's first event. Everything here is [callback]: it runs inside the traced program.
 #pragma once
 
 #include <time.h>
@@ -35,35 +34,31 @@ Text text_of(const char* string) noexcept;
 struct NvtxEvent {
   std::uint32_t domain = 0;
   std::uint32_t category = 0;
-  std::uint16_t flags = 0;  // RecordFlag: kHasValue and its type
+  std::uint16_t flags = 0;  // RecordFlag: kHasValue and its type, kHasPayload
   std::uint64_t value = 0;
   Text text;
+  const char* payload = nullptr;  // with kHasPayload: as it stands in the ring (teller/ring.h)
+  std::uint32_t payload_bytes = 0;
 };
 
 void record_push(const NvtxEvent& event) noexcept;
-void record_pop(std::uint32_t domain) noexcept;
+// A pop or an end has a domain, and payloads at most.
+void record_pop(const NvtxEvent& event) noexcept;
 void record_mark(const NvtxEvent& event) noexcept;
 // Returns the id of the range, for record_end on any thread.
 std::uint64_t record_start(const NvtxEvent& event) noexcept;
-void record_end(std::uint32_t domain, std::uint64_t id) noexcept;
+void record_end(const NvtxEvent& event, std::uint64_t id) noexcept;
 
-// A runtime or driver call begins: makes it visible as open.
-void record_call_begin(std::uint32_t correlation, bool driver, const char* name,
-                       std::uint64_t begin_ns) noexcept;
-// It ends, on the same thread.
-void record_call_end(ring::ApiRecord call, const char* name) noexcept;
-// How long the device activities that arrive together (a buffer of CUPTI's) may wait for room, all
-// of them together: they come in bursts, on a thread that the program may be waiting for.
-struct WaitBudget {
-  std::uint64_t left_ns = 20000000;
-  std::uint64_t drains = 0;  // ArenaHeader::drains at the first wait
-  bool used = false;
-};
-
-// A device activity. While the ring is full and the recorder at work it waits, as long as `budget`
-// lasts.
-void record_device(ring::DeviceRecord activity, const char* name, WaitBudget& budget) noexcept;
-// Whether nothing is kept any more: a limit was reached, or the disk is full.
-bool capture_has_stopped() noexcept;
+inline NvtxEvent in_domain(std::uint32_t domain) noexcept {
+  NvtxEvent event;
+  event.domain = domain;
+  return event;
+}
+inline void record_pop(std::uint32_t domain) noexcept {
+  record_pop(in_domain(domain));
+}
+inline void record_end(std::uint32_t domain, std::uint64_t id) noexcept {
+  record_end(in_domain(domain), id);
+}
 
 }  // namespace teller::collector

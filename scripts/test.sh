@@ -5,6 +5,7 @@ source "$(dirname "$0")/lib.sh"
 
 install_packages
 install_python
+install_engines
 build_teller
 say "running the tests"
 cd "$root"

@@ -40,6 +40,10 @@ enum class EventKind : std::uint16_t {
   kWindow = 17,       // the profiler's own statement of its window (Kineto "Trace" spans)
   kStepRecord = 18,   // the step's record: a mark whose `attrs` is the JSON of docs/step_record.md
   kUnknown = 19,      // kept, but of a kind that this version does not know
+  kMemory = 20,  // device memory: value = bytes taken (> 0) or given back (< 0), 0 for a pool's
+                 // trimming; attrs hold address and pool
+  kExternalId =
+      21,  // the program tied `external` (of the sort `value`) to calls with `correlation`
 };
 
 // Bits of EventRecord::flags.
@@ -52,7 +56,8 @@ enum EventFlag : std::uint16_t {
   kFlagGraph = 1u << 4,     // device activity that belongs to a graph launch
   kFlagPython = 1u << 5,    // range of a Python function (front end)
   kFlagOperator = 1u << 6,  // range of a backend operator (ATen or other C++ library)
-  kFlagFailed = 1u << 7,    // kApiCall: value is a real return code and differs from success
+  kFlagFailed = 1u << 7,  // kApiCall, kSync: value is a real return code and differs from success;
+                          // kKernel: in flight when that asynchronous error was reported
 };
 
 // One record; 64 bytes. Times are nanoseconds on the source's clock; META "clock" of the file says

@@ -17,7 +17,7 @@
 namespace teller::ring {
 
 inline constexpr std::uint64_t kArenaMagic = 0x314e524152454c54;  // "TLERARN1"
-inline constexpr std::uint32_t kArenaVersion = 2;
+inline constexpr std::uint32_t kArenaVersion = 3;
 
 // Threads that can record at the same time; a later one is counted in
 // ArenaHeader::events_without_ring.
@@ -30,21 +30,30 @@ inline constexpr std::uint32_t kRingDataBytes = 512u << 10;
 // Longest text kept of one message. Generous, because a step record that is cut is lost as a
 // record.
 inline constexpr std::uint32_t kMaxTextBytes = 128u << 10;
-inline constexpr std::uint32_t kDomainSlots = 32;
+inline constexpr std::uint32_t kDomainSlots = 64;
 inline constexpr std::uint32_t kOpenCalls = 4;
 inline constexpr std::uint32_t kCallNameBytes = 64;
+// The latest launches that a thread keeps in view, for the error or the hang that names none.
+inline constexpr std::uint32_t kLaunches = 32;
+inline constexpr std::uint32_t kLaunchNameBytes = 224;
+// Extended payloads of one NVTX event: blobs, and bytes of them that are kept.
+inline constexpr std::uint32_t kMaxPayloads = 8;
+inline constexpr std::uint32_t kMaxPayloadBytes = 4096;
+// Entries that are kept of one payload schema or enumeration.
+inline constexpr std::uint32_t kMaxSchemaEntries = 256;
 
 // What a record in a ring is.
 enum class RecordType : std::uint16_t {
-  kPad = 0,      // fills the end of the ring
-  kThread = 1,   // a thread takes this ring: ThreadRecord, then its name
-  kPush = 2,     // TextRecord (+ id, value as flagged), then text
-  kPop = 3,      // TextRecord without text
-  kMark = 4,     // as kPush
-  kStart = 5,    // as kPush, with id
-  kEnd = 6,      // TextRecord with id, without text
-  kApiCall = 7,  // ApiRecord, then the call's name
-  kDevice = 8,   // DeviceRecord, then the kernel's name
+  kPad = 0,       // fills the end of the ring
+  kThread = 1,    // a thread takes this ring: ThreadRecord, then its name
+  kPush = 2,      // TextRecord (+ id, value as flagged), then text
+  kPop = 3,       // TextRecord without text
+  kMark = 4,      // as kPush
+  kStart = 5,     // as kPush, with id
+  kEnd = 6,       // TextRecord with id, without text
+  kApiCall = 7,   // ApiRecord, then the call's name
+  kDevice = 8,    // DeviceRecord, then the kernel's name
+  kInFlight = 9,  // InFlightRecord, then the kernel's name; stands before the call that failed
 };
 
 // Bits of RecordHeader::flags.
@@ -55,6 +64,9 @@ enum RecordFlag : std::uint16_t {
   kCut = 1u << 3,          // the text was longer than kMaxTextBytes
   kValueFloat = 1u << 4,   // the payload is a double
   kValueSigned = 1u << 5,  // the payload is an int64
+  kHasPayload = 1u << 6,   // extended payloads follow (after id and value): u32 count, u32 bytes of
+                           // them all, then for each a PayloadRecord and its bytes
+  kAsyncError = 1u << 7,  // kApiCall: the first call of its context to report an asynchronous error
 };
 
 struct RecordHeader {
@@ -78,6 +90,16 @@ struct TextRecord {
   std::uint32_t reserved;
 };
 
+// One extended payload; its bytes follow, padded to a multiple of 8.
+struct PayloadRecord {
+  std::uint64_t schema;   // predefined type, or id of a kSchema or kEnum definition
+  std::uint64_t address;  // where it lay in the process: other payloads may point into it
+  std::uint64_t size;     // as the program stated it
+  std::uint32_t bytes;    // that were kept
+  std::uint32_t reserved;
+};
+static_assert(sizeof(PayloadRecord) == 32);
+
 // A finished runtime or driver call; RecordHeader::time_ns is its end.
 struct ApiRecord {
   std::uint64_t begin_ns;
@@ -85,6 +107,19 @@ struct ApiRecord {
   std::int32_t result;
   std::uint32_t driver;  // 1 = driver API
   std::uint32_t name_bytes;
+  std::uint32_t context;  // CUPTI's id of it; 0 where the thread has none
+  std::uint32_t reserved;
+};
+
+// A launch of which no end is known to the process, reported with the error that came after it.
+struct InFlightRecord {
+  std::uint64_t begin_ns;  // of the launching call
+  std::uint32_t correlation;
+  std::uint32_t context;
+  std::uint32_t graph;  // 1 = a graph was launched
+  std::uint32_t name_bytes;
+  std::uint32_t nested;  // id of the driver call that the runtime's made, 0 = none
+  std::uint32_t reserved;
 };
 
 // What a DeviceRecord is.
@@ -93,7 +128,13 @@ enum class DeviceKind : std::uint32_t {
   kMemcpy = 2,
   kMemset = 3,
   kSync = 4,
-  kOverhead = 5
+  kOverhead = 5,
+  kGraph = 6,       // a whole graph's execution (graph-level trace)
+  kMemory = 7,      // allocation or release of device memory
+  kMemoryPool = 8,  // creation, trimming or destruction of a memory pool
+  kJit = 9,         // the driver's compiler and its cache
+  kModule = 10,     // a module was loaded
+  kExternal = 11,   // ties a correlation id to an id that the program pushed
 };
 
 // An activity of a device.
@@ -107,19 +148,59 @@ struct DeviceRecord {
   std::int32_t device;
   std::int32_t context;
   std::int32_t stream;
-  std::uint32_t detail;  // copy kind or synchronisation type, as CUPTI numbers it
+  std::uint32_t detail;  // copy kind, synchronisation type, …, as CUPTI numbers it
   std::uint32_t name_bytes;
-  std::uint32_t reserved;
+  std::int32_t result;  // kSync: what it returned, where CUPTI says
+  // kKernel, kMemcpy, kMemset: graph node. kMemcpy between devices: the devices besides. kMemory:
+  // address, pool, kind of memory. kMemoryPool: address, bytes in use. kJit: size of the cache.
+  // kExternal: the external id.
+  std::uint64_t extra[3];
 };
 
 // What a definition defines. 0 = not yet published.
 enum class DefinitionKind : std::uint32_t {
   kUnpublished = 0,
-  kDomain = 1,      // id = domain, text = its name
-  kCategory = 2,    // id = category, domain, text
-  kString = 3,      // id = string, text
-  kThreadName = 4,  // id = tid, text
-  kNote = 5,        // text = "key=value" about the process, for the run's META
+  kDomain = 1,       // id = domain, text = its name
+  kCategory = 2,     // id = category, domain, text
+  kString = 3,       // id = string, text
+  kThreadName = 4,   // id = tid, text
+  kNote = 5,         // text = "key=value" about the process, for the run's META
+  kSchema = 6,       // id = schema, domain; text = SchemaDefinition and its entries
+  kEnum = 7,         // id = schema, domain; text = SchemaDefinition and its entries
+  kDeviceName = 8,   // id = device, text
+  kContextName = 9,  // id = context, text
+  kStreamName = 10,  // id = stream, domain = context or kAnyContext, text
+  kContext = 11,     // id = context, domain = device, text = ContextDefinition
+};
+// In the place of a context or domain: its number was not known, and `id` is the program's handle.
+inline constexpr std::uint32_t kUnknownHandle = 0xfffffffe;
+inline constexpr std::uint32_t kAnyContext = 0xffffffff;
+
+// How the bytes of a payload are to be read, as registered; its name and `entries` entries follow.
+struct SchemaDefinition {
+  std::uint64_t type;   // NVTX_PAYLOAD_SCHEMA_TYPE_*
+  std::uint64_t bytes;  // static size, 0 where unknown; of an enumeration: the size of its values
+  std::uint32_t pack;   // alignment of packed structures, 0 = natural
+  std::uint32_t entries;
+  std::uint32_t left_out;  // entries beyond kMaxSchemaEntries, or that could not be read
+  std::uint32_t name_bytes;
+};
+static_assert(sizeof(SchemaDefinition) == 32);
+
+// Of an enumeration: `type` is the value, `flags` 1 for a bit. Its name follows.
+struct SchemaEntry {
+  std::uint64_t flags;
+  std::uint64_t type;
+  std::uint64_t detail;
+  std::uint64_t offset;
+  std::uint32_t name_bytes;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(SchemaEntry) == 40);
+
+struct ContextDefinition {
+  std::uint32_t null_stream;  // id of its default stream
+  std::uint32_t reserved;
 };
 
 // One entry of the definitions; text follows. `size` is stored first and `kind` last (release), so
@@ -137,6 +218,26 @@ enum class RingState : std::uint32_t {
   kFree = 0,    // may be taken by a thread
   kLive = 1,    // owned by a thread
   kClosed = 2,  // its thread has ended; the recorder drains it and makes it kFree
+};
+
+// How CUPTI's times became ours.
+enum class CudaClock : std::uint32_t {
+  kNone = 0,      // not known
+  kCallback = 1,  // CUPTI asks us for the time
+  kOffset = 2,    // CUPTI's own clock, its offset measured again and again
+};
+
+// What CUPTI could not give, and how its clock relates to CLOCK_MONOTONIC. Written by the process.
+struct CudaState {
+  std::atomic<std::uint64_t> unknown;          // activity records of kinds not known
+  std::atomic<std::uint64_t> malformed;        // activity records that leave their buffer
+  std::atomic<std::uint64_t> buffers_refused;  // requests for a buffer when the pool was empty
+  std::atomic<std::uint32_t> activities;       // 1 = activity records come
+  std::atomic<std::uint32_t> clock;            // CudaClock
+  std::atomic<std::int64_t> clock_offset_ns;   // added to CUPTI's times, as last measured
+  std::atomic<std::int64_t> clock_first_ns;    // … as first measured
+  std::atomic<std::uint64_t> clock_error_ns;   // half the tightest bracket of the last measurement
+  std::atomic<std::uint64_t> clock_count;      // measurements
 };
 
 struct ArenaHeader {
@@ -160,16 +261,35 @@ struct ArenaHeader {
   std::atomic<std::uint64_t> drains;  // bumped by the recorder at each drain: it is alive
   // Private to the process: one more than the `drains` at which waiting for room was given up.
   std::atomic<std::uint64_t> given_up;
+  CudaState cuda;
 };
 inline constexpr std::uint64_t kArenaHeaderBytes = 8192;
 static_assert(sizeof(ArenaHeader) <= kArenaHeaderBytes);
 
-// The nesting of one NVTX domain on one thread. Private to the producer.
+// The nesting of one NVTX domain on one thread, as runs of pushes that were written and pushes that
+// were dropped, in turn: run 0 was written (maybe none), run 1 dropped, and so on. A push of the
+// last run is always dropped, so that pops are right at any depth. Private to the producer.
+inline constexpr std::uint32_t kNestingRuns = 16;
 struct DomainStack {
-  std::uint32_t depth;
-  std::uint32_t reserved;
-  std::uint64_t dropped;  // bit i = the push at depth - 1 - i was dropped, and so its pop must be
+  std::uint32_t top;  // the run that the innermost push belongs to
+  std::uint32_t runs[kNestingRuns];
+
+  // Whether the next push has to be dropped even if there is room.
+  bool must_drop() const { return top == kNestingRuns - 1 && runs[top] > 0; }
+  void push(bool dropped) {
+    if (dropped != ((top & 1) != 0) && top + 1 < kNestingRuns) ++top;
+    ++runs[top];
+  }
+  // Leaves the innermost push; false if there is none. `dropped`: it was not written.
+  bool pop(bool* dropped) {
+    if (runs[top] == 0) return false;
+    *dropped = (top & 1) != 0;
+    --runs[top];
+    while (runs[top] == 0 && top > 0) --top;
+    return true;
+  }
 };
+static_assert(kNestingRuns % 2 == 0);  // the last run is one of dropped pushes
 
 // A call that has begun and not ended: in a hang this is the evidence, so it must be readable from
 // outside.
@@ -179,6 +299,20 @@ struct OpenCall {
   std::uint32_t driver;
   char name[kCallNameBytes];
 };
+
+// A launch that succeeded, as kept by the thread that made it. Other threads and the recorder read
+// it while it may change: `sequence` is odd while it does, and another one afterwards.
+struct Launch {
+  std::atomic<std::uint32_t> sequence;  // 0 = never used
+  std::uint32_t correlation;
+  std::uint32_t context;
+  std::uint32_t graph;   // 1 = a graph was launched
+  std::uint32_t nested;  // id of the driver call that the runtime's made, 0 = none
+  std::uint32_t reserved;
+  std::uint64_t begin_ns;
+  char name[kLaunchNameBytes];
+};
+static_assert(sizeof(Launch) == 256);
 
 struct RingHeader {
   // Written by the thread that owns the ring.
@@ -196,8 +330,11 @@ struct RingHeader {
   std::uint32_t reserved;
   OpenCall open_calls[kOpenCalls];
   alignas(64) DomainStack stacks[kDomainSlots];
+  std::uint32_t next_launch;    // private to the producer: launches ever made
+  std::uint32_t nested_launch;  // private to the producer: driver call within the open one
+  alignas(64) Launch launches[kLaunches];
 };
-inline constexpr std::uint64_t kRingHeaderBytes = 4096;
+inline constexpr std::uint64_t kRingHeaderBytes = 16384;
 static_assert(sizeof(RingHeader) <= kRingHeaderBytes);
 
 // What a process sends to the recorder's socket when it begins to record; the arena's descriptor

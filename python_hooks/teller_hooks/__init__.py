@@ -7,18 +7,26 @@ from __future__ import annotations
 import os
 
 
+def _extension(library: str) -> str:
+    """The extension beside the library; "" if it must not be used."""
+    return "" if os.environ.get("TELLER_NO_EXTENSION") else library.rpartition("/")[0] + "/teller_native.abi3.so"
+
+
 def install(folder: str) -> bool:
     """Installs the hooks in this process. False if nobody records it, or hooks cannot work here."""
     from . import bridge
 
     library = os.environ.get("TELLER_LIBRARY")
-    if not library or not bridge.load(library):
+    if not library or not bridge.load(library, _extension(library)):
         return False
     from . import counters, import_hook, targets
 
     counters.note_python()
+    level = os.environ.get("TELLER_LEVEL", "frontend")
     files = targets.built_in_files(folder) + targets.user_files(os.environ.get("TELLER_HOOKS", ""))
-    wanted = targets.load(files)
+    wanted = targets.load(files, level)
+    if level == "operators":
+        wanted.setdefault("torch", []).append((targets.OPERATORS, "torch"))
     if wanted:
         import_hook.install(wanted)
     counters.start()

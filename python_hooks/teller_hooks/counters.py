@@ -14,6 +14,7 @@ invalid = 0  # the target file or the target itself is wrong
 record_errors = 0  # an expression raised
 as_main = 0  # the module is run as __main__, where it cannot be reached
 own_errors = 0  # a range or record was given up, mostly near the recursion limit
+left_out = 0  # not of the level that was asked for, or needless (`unless`)
 wanted = 0
 # Ranges whose end failed: ended with the next report.
 unended: tuple = ()
@@ -36,6 +37,7 @@ def snapshot() -> dict:
         "invalid": invalid,
         "not_imported": max(0, wanted - installed - missing - not_function - failed),
         "as_main": as_main,
+        "left_out": left_out,
         "record_errors": record_errors,
         "own_errors": own_errors,
         "details": _details,
@@ -98,6 +100,7 @@ def note_python() -> None:
     """Says which Python this is."""
     version = "%s %s" % (sys.implementation.name, sys.version.split()[0])
     bridge.note(b"python", bridge.text(version))
+    bridge.note(b"hook_calls", bridge.text(bridge.kind))
 
 
 def _at_exit() -> None:

@@ -13,7 +13,7 @@ _FUNCTIONS = {
 _METHODS = {"items", "keys", "values", "get"}
 # Code of expressions is known by it.
 FILE_NAME = "<teller hooks>"
-_NAMES = ("self", "args", "result")
+_NAMES = ("self", "args", "result", "before")
 _NODES = (
     ast.Expression, ast.Constant, ast.Name, ast.Load, ast.Store, ast.Attribute, ast.Subscript, ast.Slice,
     ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.NotIn,
@@ -63,11 +63,11 @@ def _check(tree: ast.AST) -> None:
             _check_call(node, bound)
 
 
-def compile_expression(text: str) -> Callable[[Any, Any, Any], Any]:
-    """`text` as a function of (self, args, result). Raises Refused or SyntaxError."""
+def compile_expression(text: str) -> Callable[..., Any]:
+    """`text` as a function of (self, args, result, before=None). Raises Refused or SyntaxError."""
     if not isinstance(text, str) or len(text) > 4096:
         raise Refused("an expression is a text of at most 4096 characters")
     _check(ast.parse(text.strip(), mode="eval"))
     # A lambda, not eval() with locals: the inner scope of a comprehension would not see those.
-    code = compile("lambda self, args, result: (%s\n)" % text.strip(), FILE_NAME, "eval")
+    code = compile("lambda self, args, result, before=None: (%s\n)" % text.strip(), FILE_NAME, "eval")
     return eval(code, {"__builtins__": {}, **_FUNCTIONS})

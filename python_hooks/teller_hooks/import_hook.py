@@ -14,8 +14,10 @@ _wanted: dict = {}
 
 def _patch(module: Any, entries: list) -> None:
     # Late: most Python processes import no target, and what these modules need would be in all of them.
-    from . import patching, targets
+    from . import operators, patching, targets
 
+    if any(entry is targets.OPERATORS for entry, _ in entries):
+        operators.observe(module)
     patching.patch_module(module, targets.compiled(entries))
 
 
@@ -80,4 +82,5 @@ def install(wanted: dict) -> None:
 def count_main() -> int:
     """Targets of a module that was run with -m: it is __main__ then, and was executed before anybody could reach it."""
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
-    return len(_wanted.get(getattr(spec, "name", None), ()))
+    entries = _wanted.get(getattr(spec, "name", None), ())
+    return sum(1 for entry, _ in entries if entry)

@@ -62,9 +62,25 @@ def _wrapped(target: Target, holder: Any, raw: Any, name: str) -> Any:
     return method
 
 
+def _is_there(module: Any, path: str) -> bool:
+    try:
+        _find(module, path)
+    except Missing:
+        return False
+    return True
+
+
 def _patch_one(module: Any, target: Target) -> None:
+    if target.unless is not None and _is_there(module, target.unless):
+        counters.left_out += 1
+        counters.wanted -= 1
+        return
     holder, name, raw = _find(module, target.path)
-    if getattr(_function(raw), "__teller_target__", None) == str(target):
+    wrapped_as = getattr(_function(raw), "__teller_target__", None)
+    if wrapped_as == str(target):
+        return
+    if wrapped_as is not None and name not in vars(holder):  # inherited, and wrapped where it comes from
+        counters.installed += 1
         return
     setattr(holder, name, _wrapped(target, holder, raw, target.range or _default_name(module, target.path)))
     counters.installed += 1

@@ -118,12 +118,24 @@ def _field(key: str, value: Any) -> Any:
     return value
 
 
-def send_record(target: Target, owner: Any, arguments: Arguments, result: Any) -> None:
-    """Evaluates the record's fields and sends them as a mark. A field that raises is left out and counted."""
+def before(target: Target, owner: Any, arguments: Arguments) -> Any:
+    """The value of the target's `before` when the call begins; None if it raises, which is counted."""
+    try:
+        return target.before(owner, arguments, None)
+    except Exception as error:
+        counters.count_record_error("%s before" % target, error)
+        return None
+
+
+def send_record(target: Target, owner: Any, arguments: Arguments, result: Any, earlier: Any) -> None:
+    """Evaluates the record's fields and sends them as a mark. A field that raises is left out and counted; one that is
+    None is left out."""
     fields: dict = {"v": 1}
     for key, expression in target.record.items():
         try:
-            fields[key] = _field(key, expression(owner, arguments, result))
+            value = expression(owner, arguments, result, earlier)
+            if value is not None:
+                fields[key] = _field(key, value)
         except Exception as error:
             counters.count_record_error("%s record %s" % (target, key), error)
     try:

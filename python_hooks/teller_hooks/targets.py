@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Target:
     """One function to be wrapped, its expressions compiled."""
 
-    __slots__ = ("module", "path", "category", "range", "role", "request", "record", "when", "stack")
+    __slots__ = ("module", "path", "category", "range", "role", "request", "record", "before", "when", "unless", "stack")
 
     def __init__(self, data: dict, stack: str) -> None:
         """Raises if `data` is not a target."""
@@ -32,8 +32,12 @@ class Target:
         self.category: int = bridge.CATEGORIES[layer]
         self.range: Optional[str] = data.get("range")
         self.role: Optional[str] = data.get("role")
+        if self.role not in (None, "step", "schedule", "iteration"):
+            raise ValueError("unknown role %r" % (self.role,))
+        self.unless: Optional[str] = data.get("unless")
         self.request: Optional[Expression] = expression("request")
         self.when: Optional[Expression] = expression("when")
+        self.before: Optional[Expression] = expression("before")
         self.record: dict = {}
         for key, text in data.get("record", {}).items():
             self.record[str(key)] = compile_expression(text)
@@ -91,8 +95,17 @@ def _parse(text: str) -> Any:
     return data
 
 
-def load(files: list) -> dict:
-    """Entries of all files by module, as (data, stack). What is wrong in the files is counted."""
+# Stands among the entries of the module torch for its operators (operators.py).
+OPERATORS: dict = {}
+
+
+def _of_level(entry: dict, level: str) -> bool:
+    """Whether a level has this target: `engine` has the steps and whatever tells of their requests."""
+    return level != "engine" or entry.get("layer") == "STEP" or "role" in entry or "record" in entry
+
+
+def load(files: list, level: str = "frontend") -> dict:
+    """Entries of all files that the level has, by module, as (data, stack). What is wrong in the files is counted."""
     wanted: dict = {}
     for path in files:
         try:
@@ -108,6 +121,9 @@ def load(files: list) -> dict:
         for entry in entries:
             try:
                 module = _text(entry, "module")
+                if not _of_level(entry, level):
+                    counters.left_out += 1
+                    continue
             except Exception as error:
                 counters.invalid += 1
                 counters.detail("%s: %r: %s" % (path, entry, error))
@@ -121,6 +137,8 @@ def compiled(entries: list) -> list:
     """The targets of load()'s entries, once their module is there. Wrong ones are counted."""
     targets = []
     for entry, stack in entries:
+        if entry is OPERATORS:
+            continue
         try:
             targets.append(Target(entry, stack))
         except Exception as error:

@@ -10,7 +10,7 @@ import functools
 import types
 from typing import Any, Callable, Optional
 
-from . import bridge, counters, record
+from . import bridge, counters, iteration, record
 from .targets import Target
 
 # Bits of code.co_flags (the module inspect, which names them, is too heavy to import into every program).
@@ -20,12 +20,13 @@ _GENERATOR, _COROUTINE, _ITERABLE_COROUTINE, _ASYNC_GENERATOR = 0x20, 0x80, 0x10
 class Plan:
     """What to do around one wrapped function."""
 
-    __slots__ = ("target", "function", "name", "has_self", "names", "defaults", "simple")
+    __slots__ = ("target", "function", "name", "range", "has_self", "names", "defaults", "simple")
 
     def __init__(self, target: Target, function: Callable, name: str, has_self: bool) -> None:
         self.target = target
         self.function = function
         self.name = bridge.text(name)
+        self.range = bridge.Range(target.category, self.name)
         self.has_self = has_self
         names, self.defaults = record.parameter_names(function)
         self.names = names[1:] if has_self else names
@@ -48,27 +49,36 @@ class Plan:
             counters.own_errors += 1
             return self.name
 
-    def returned(self, args: tuple, kwargs: dict, result: Any) -> None:
+    def before(self, args: tuple, kwargs: dict) -> Any:
+        """What the record wants to know of the time before the call. Raises own errors only."""
+        if self.target.before is None:
+            return None
+        try:
+            return record.before(self.target, *self.split(args, kwargs))
+        except Exception:
+            counters.own_errors += 1
+            return None
+
+    def returned(self, args: tuple, kwargs: dict, result: Any, before: Any) -> None:
         """Sends the record of a call that has returned. Raises own errors only."""
         if not self.target.record:
             return
         try:
             owner, arguments = self.split(args, kwargs)
-            record.send_record(self.target, owner, arguments, result)
+            record.send_record(self.target, owner, arguments, result, before)
         except Exception:
             counters.own_errors += 1
 
 
 def _simple(plan: Plan) -> Callable:
     """The fast path: a constant name and nothing else."""
-    function, category, name = plan.function, plan.target.category, plan.name
-    push, pop, own_errors = bridge.push, bridge.pop, bridge.OWN_ERRORS
+    function, push, pop, own_errors = plan.function, plan.range.push, bridge.pop, bridge.OWN_ERRORS
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         pushed = True
         try:
-            push(category, name)
+            push()
         except own_errors:
             pushed = False
             counters.own_errors += 1
@@ -87,16 +97,17 @@ def _simple(plan: Plan) -> Callable:
 
 
 def _plain(plan: Plan) -> Callable:
-    function, category = plan.function, plan.target.category
-    push, pop, own_errors = bridge.push, bridge.pop, bridge.OWN_ERRORS
+    function, push, pop, own_errors = plan.function, plan.range.push_text, bridge.pop, bridge.OWN_ERRORS
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         pushed = False
+        before = None
         try:
             message = plan.message(args, kwargs)
             if message is not None:
-                push(category, message)
+                before = plan.before(args, kwargs)
+                push(message)
                 pushed = True
         except own_errors:
             counters.own_errors += 1
@@ -105,7 +116,7 @@ def _plain(plan: Plan) -> Callable:
         try:
             result = function(*args, **kwargs)
             try:
-                plan.returned(args, kwargs, result)
+                plan.returned(args, kwargs, result, before)
             except own_errors:
                 counters.own_errors += 1
             return result
@@ -118,18 +129,35 @@ def _plain(plan: Plan) -> Callable:
     return wrapper
 
 
+def _iteration(plan: Plan) -> Callable:
+    """As usual, and after it the step of a training loop ends and the next one begins."""
+    function, own_errors = plan.function, bridge.OWN_ERRORS
+    ranged = _simple(plan) if plan.simple else _plain(plan)
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        result = ranged(*args, **kwargs)
+        try:
+            iteration.next_one(args[0] if args else None)
+        except own_errors:
+            counters.own_errors += 1
+        return result
+
+    return wrapper
+
+
 def _coroutine(plan: Plan) -> Callable:
     """Start and end, not push and pop: other coroutines run on the thread in between."""
-    function, category = plan.function, plan.target.category
-    start, end, own_errors = bridge.start, bridge.end, bridge.OWN_ERRORS
+    function, start, end, own_errors = plan.function, plan.range.start_text, bridge.end, bridge.OWN_ERRORS
 
     @functools.wraps(function)
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
-        token = None
+        token = before = None
         try:
             message = plan.message(args, kwargs)
             if message is not None:
-                token = start(category, message)
+                before = plan.before(args, kwargs)
+                token = start(message)
         except own_errors:
             counters.own_errors += 1
         if token is None:
@@ -137,7 +165,7 @@ def _coroutine(plan: Plan) -> Callable:
         try:
             result = await function(*args, **kwargs)
             try:
-                plan.returned(args, kwargs, result)
+                plan.returned(args, kwargs, result, before)
             except own_errors:
                 counters.own_errors += 1
             return result
@@ -153,16 +181,16 @@ def _coroutine(plan: Plan) -> Callable:
 
 def _generator(plan: Plan) -> Callable:
     """The range lasts from the first item asked for to the end."""
-    function, category = plan.function, plan.target.category
-    start, end, own_errors = bridge.start, bridge.end, bridge.OWN_ERRORS
+    function, start, end, own_errors = plan.function, plan.range.start_text, bridge.end, bridge.OWN_ERRORS
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        token = None
+        token = before = None
         try:
             message = plan.message(args, kwargs)
             if message is not None:
-                token = start(category, message)
+                before = plan.before(args, kwargs)
+                token = start(message)
         except own_errors:
             counters.own_errors += 1
         if token is None:
@@ -170,7 +198,7 @@ def _generator(plan: Plan) -> Callable:
         try:
             result = yield from function(*args, **kwargs)
             try:
-                plan.returned(args, kwargs, result)
+                plan.returned(args, kwargs, result, before)
             except own_errors:
                 counters.own_errors += 1
             return result
@@ -186,16 +214,16 @@ def _generator(plan: Plan) -> Callable:
 
 def _async_generator(plan: Plan) -> Callable:
     """There is no `async yield from`: what is sent and thrown is passed on by hand."""
-    function, category = plan.function, plan.target.category
-    start, end, own_errors = bridge.start, bridge.end, bridge.OWN_ERRORS
+    function, start, end, own_errors = plan.function, plan.range.start_text, bridge.end, bridge.OWN_ERRORS
 
     @functools.wraps(function)
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
-        token = None
+        token = before = None
         try:
             message = plan.message(args, kwargs)
             if message is not None:
-                token = start(category, message)
+                before = plan.before(args, kwargs)
+                token = start(message)
         except own_errors:
             counters.own_errors += 1
         try:
@@ -213,7 +241,7 @@ def _async_generator(plan: Plan) -> Callable:
                     item = await inner.asend(sent)
         except StopAsyncIteration:
             try:
-                plan.returned(args, kwargs, None)
+                plan.returned(args, kwargs, None, before)
             except own_errors:
                 counters.own_errors += 1
         finally:
@@ -239,6 +267,8 @@ def wrap(target: Target, function: types.FunctionType, name: str, has_self: bool
         wrapper = _generator(plan)
         if flags & _ITERABLE_COROUTINE:
             wrapper = types.coroutine(wrapper)
+    elif target.role == "iteration":
+        wrapper = _iteration(plan)
     else:
         wrapper = _simple(plan) if plan.simple else _plain(plan)
     # Only for those who look: all parameters of a wrapper are given, so it never uses them.

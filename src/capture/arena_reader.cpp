@@ -197,9 +197,10 @@ void ArenaReader::parse(std::uint32_t ring, std::string_view bytes, std::uint64_
   }
 }
 
-void ArenaReader::report_open_calls(ArenaSink& sink) {
+void ArenaReader::report_unfinished(ArenaSink& sink) {
   const std::uint32_t used = rings_used();
   for (std::uint32_t i = 0; i < used; ++i) {
+    report_launches(*ring_at(i), sink);
     const auto state = header_->ring_state[i].load(std::memory_order_acquire);
     if (state != static_cast<std::uint32_t>(RingState::kLive)) continue;
     RingHeader* ring = ring_at(i);
@@ -210,6 +211,18 @@ void ArenaReader::report_open_calls(ArenaSink& sink) {
       call.name[ring::kCallNameBytes - 1] = 0;
       sink.on_open_call(i, call);
     }
+  }
+}
+
+// A launch that its thread was writing when the process ended is left out.
+void ArenaReader::report_launches(const RingHeader& ring, ArenaSink& sink) {
+  for (const ring::Launch& kept : ring.launches) {
+    const std::uint32_t sequence = kept.sequence.load(std::memory_order_acquire);
+    if (sequence == 0 || sequence % 2 != 0) continue;
+    ring::Launch launch{};
+    std::memcpy(static_cast<void*>(&launch), static_cast<const void*>(&kept), sizeof launch);
+    launch.name[ring::kLaunchNameBytes - 1] = 0;
+    sink.on_launch(launch);
   }
 }
 
@@ -230,6 +243,16 @@ ArenaLosses ArenaReader::losses() const {
   losses.definitions = header_->definitions_lost.load(std::memory_order_relaxed);
   losses.device_dropped = header_->device_dropped.load(std::memory_order_relaxed);
   losses.corrupt = corrupt_;
+  const ring::CudaState& cuda = header_->cuda;
+  losses.cuda = {cuda.unknown.load(std::memory_order_relaxed),
+                 cuda.malformed.load(std::memory_order_relaxed),
+                 cuda.buffers_refused.load(std::memory_order_relaxed),
+                 cuda.activities.load(std::memory_order_relaxed) != 0,
+                 static_cast<ring::CudaClock>(cuda.clock.load(std::memory_order_relaxed)),
+                 cuda.clock_offset_ns.load(std::memory_order_relaxed),
+                 cuda.clock_first_ns.load(std::memory_order_relaxed),
+                 cuda.clock_error_ns.load(std::memory_order_relaxed),
+                 cuda.clock_count.load(std::memory_order_relaxed)};
   return losses;
 }
 

@@ -24,6 +24,21 @@ class ArenaSink {
                          std::string_view payload) = 0;
   // A call that had not ended when the process did.
   virtual void on_open_call(std::uint32_t ring, const ring::OpenCall& call) = 0;
+  // One of the latest launches of a process that has ended.
+  virtual void on_launch(const ring::Launch&) {}
+};
+
+// What CUPTI could not give, and how its clock relates to ours.
+struct CudaCounts {
+  std::uint64_t unknown = 0;
+  std::uint64_t malformed = 0;
+  std::uint64_t buffers_refused = 0;
+  bool activities = false;  // activity records come
+  ring::CudaClock clock = ring::CudaClock::kNone;
+  std::int64_t clock_offset_ns = 0;
+  std::int64_t clock_first_ns = 0;
+  std::uint64_t clock_error_ns = 0;
+  std::uint64_t clock_count = 0;
 };
 
 // What a process could not record, as it counts itself.
@@ -35,6 +50,7 @@ struct ArenaLosses {
   std::uint64_t definitions = 0;
   std::uint64_t device_dropped = 0;
   std::uint64_t corrupt = 0;  // times that a ring or definition made no sense
+  CudaCounts cuda;
 };
 
 class ArenaReader {
@@ -49,7 +65,7 @@ class ArenaReader {
   // fullest ring.
   std::uint64_t drain(ArenaSink& sink);
   // After the last drain() of a process that has ended.
-  void report_open_calls(ArenaSink& sink);
+  void report_unfinished(ArenaSink& sink);
   // Tells the process that nobody listens any more.
   void stop();
   ArenaLosses losses() const;
@@ -66,6 +82,7 @@ class ArenaReader {
   void read_definitions(ArenaSink& sink);
   bool read_definition(std::uint64_t offset, std::uint32_t size, ArenaSink& sink);
   std::uint64_t read_ring(const Ready& ready, ArenaSink& sink);
+  static void report_launches(const ring::RingHeader& ring, ArenaSink& sink);
   void parse(std::uint32_t ring, std::string_view bytes, std::uint64_t tail, ArenaSink& sink);
 
   char* base_ = nullptr;

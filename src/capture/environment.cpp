@@ -67,7 +67,11 @@ Environment child_environment(const std::vector<std::string>& base,
   if (!request.library.empty()) {
     set(variables, "TELLER_LIBRARY", request.library);
     set_injection(environment, "NVTX_INJECTION64_PATH", request.library);
-    if (request.cuda) set_injection(environment, "CUDA_INJECTION64_PATH", request.library);
+    if (request.cuda != "off") {
+      set_injection(environment, "CUDA_INJECTION64_PATH", request.library);
+      set(variables, "TELLER_CUDA", request.cuda);
+      set(variables, "TELLER_CUDA_GRAPH", request.cuda_graph);
+    }
     if (request.preload) {
       set(variables, "TELLER_PRELOAD", "1");
       prepend(variables, "LD_PRELOAD", request.library);
@@ -76,6 +80,7 @@ Environment child_environment(const std::vector<std::string>& base,
   if (!request.python_hooks.empty() && !request.library.empty()) {
     set(variables, "TELLER_PYTHON_HOOKS", request.python_hooks);
     prepend(variables, "PYTHONPATH", request.python_hooks);
+    if (!request.level.empty()) set(variables, "TELLER_LEVEL", request.level);
     if (!request.hook_files.empty()) set(variables, "TELLER_HOOKS", joined(request.hook_files));
   }
   return environment;

@@ -11,8 +11,10 @@ struct EnvironmentRequest {
   std::string library;       // "" = no native library
   std::string python_hooks;  // "" = no Python hooks
   std::vector<std::string> hook_files;
+  std::string level;  // what the hooks record: engine, frontend or operators
   bool preload = false;
-  bool cuda = true;
+  std::string cuda = "full";         // "full", "kernels" or "off"
+  std::string cuda_graph = "graph";  // "graph" or "node"
 };
 
 struct Environment {

@@ -3,6 +3,10 @@
 #include <cstring>
 #include <utility>
 
+#include "capture/nccl_payload.h"
+#include "capture/record_bytes.h"
+#include "capture/teller_names.h"
+
 namespace teller::capture {
 
 using Json = nlohmann::ordered_json;
@@ -10,21 +14,6 @@ using ring::RecordHeader;
 using ring::RecordType;
 
 namespace {
-
-// Reads a fixed part from the front of `payload`.
-template <typename Fixed>
-bool take(std::string_view& payload, Fixed* fixed) {
-  if (payload.size() < sizeof *fixed) return false;
-  std::memcpy(fixed, payload.data(), sizeof *fixed);
-  payload.remove_prefix(sizeof *fixed);
-  return true;
-}
-
-bool take_text(std::string_view payload, std::uint32_t bytes, std::string_view* text) {
-  if (payload.size() < bytes) return false;
-  *text = payload.substr(0, bytes);
-  return true;
-}
 
 EventKind kind_of(RecordType type) {
   switch (type) {
@@ -43,42 +32,30 @@ EventKind kind_of(RecordType type) {
   }
 }
 
-EventKind kind_of(ring::DeviceKind kind) {
-  switch (kind) {
-    case ring::DeviceKind::kKernel:
-      return EventKind::kKernel;
-    case ring::DeviceKind::kMemcpy:
-      return EventKind::kMemcpy;
-    case ring::DeviceKind::kMemset:
-      return EventKind::kMemset;
-    case ring::DeviceKind::kSync:
-      return EventKind::kSync;
-    case ring::DeviceKind::kOverhead:
-      return EventKind::kOverhead;
-  }
-  return EventKind::kUnknown;
-}
-
-// NVTX category of the marks in which the Python hooks say what became of their targets.
-constexpr std::string_view kCategoryMeta = "META";
-
-std::int64_t time_of(std::uint64_t ns) {
-  return static_cast<std::int64_t>(ns);
+// How CUPTI's times became ours.
+Json clock_json(const CudaCounts& cuda) {
+  if (cuda.clock == ring::CudaClock::kNone) return {{"base", "unknown"}};
+  if (cuda.clock == ring::CudaClock::kCallback) return {{"base", "CLOCK_MONOTONIC"}};
+  return {{"base", "CUPTI"},
+          {"offset_ns", cuda.clock_offset_ns},
+          {"uncertainty_ns", cuda.clock_error_ns},
+          {"measured", cuda.clock_count},
+          {"drift_ns", cuda.clock_offset_ns - cuda.clock_first_ns}};
 }
 
 }  // namespace
 
 EventConverter::EventConverter(EventFileWriter file, std::int64_t pid)
-    : file_(std::move(file)), pid_(pid), tracks_(ring::kMaxRings, 0) {}
+    : out_(std::move(file)),
+      pid_(pid),
+      tracks_(ring::kMaxRings, 0),
+      cuda_(out_, pid),
+      decoder_(schemas_, [this](std::uint64_t handle) { return text_of_handle(handle); }) {}
 
-void EventConverter::keep(Status status) {
-  if (!status && status_) status_ = std::move(status);
-}
-
-void EventConverter::add(const EventRecord& event) {
-  if (!status_) return;
-  keep(file_.add(event));
-  ++counts_.records;
+ConversionCounts EventConverter::counts() const {
+  ConversionCounts counts = counts_;
+  counts.records = out_.records();
+  return counts;
 }
 
 void EventConverter::on_definition(ring::DefinitionKind kind, std::uint32_t domain,
@@ -95,8 +72,19 @@ void EventConverter::on_definition(ring::DefinitionKind kind, std::uint32_t doma
       strings_[number] = text;
       return;
     case ring::DefinitionKind::kThreadName:
-      thread_names_[std::to_string(number)] = text;
+      thread_names_[number] = text;
       return;
+    case ring::DefinitionKind::kDeviceName:
+    case ring::DefinitionKind::kContextName:
+    case ring::DefinitionKind::kStreamName:
+      return cuda_.on_name(kind, domain, id, text);
+    case ring::DefinitionKind::kContext:
+      if (cuda_.on_context(domain, id, text)) return;
+      break;
+    case ring::DefinitionKind::kSchema:
+    case ring::DefinitionKind::kEnum:
+      if (schemas_.define(kind, domain, id, text)) return;
+      break;
     case ring::DefinitionKind::kNote:
       return on_note(text);
     case ring::DefinitionKind::kUnpublished:
@@ -110,17 +98,12 @@ void EventConverter::on_note(std::string_view text) {
   if (equals == std::string_view::npos) return;
   const std::string key(text.substr(0, equals));
   notes_[key] = text.substr(equals + 1);
-  write_meta({{key, notes_[key]}});
-}
-
-// At once: a reader of a run whose recorder died should know it too.
-void EventConverter::write_meta(const Json& meta) {
-  if (status_) keep(file_.write_meta(meta.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  out_.write_meta({{key, notes_[key]}});
 }
 
 void EventConverter::on_record(std::uint32_t ring, const RecordHeader& header,
                                std::string_view payload) {
-  if (!status_) return;
+  if (!out_.status()) return;
   switch (static_cast<RecordType>(header.type)) {
     case RecordType::kThread:
       return on_thread(ring, payload);
@@ -131,9 +114,14 @@ void EventConverter::on_record(std::uint32_t ring, const RecordHeader& header,
     case RecordType::kEnd:
       return on_text(ring, header, payload);
     case RecordType::kApiCall:
-      return on_api(ring, header, payload);
+      if (cuda_.on_call(tracks_[ring], header, payload)) return;
+      break;
     case RecordType::kDevice:
-      return on_device(payload);
+      if (cuda_.on_device(header, payload)) return;
+      break;
+    case RecordType::kInFlight:
+      if (cuda_.on_in_flight(tracks_[ring], payload)) return;
+      break;
     case RecordType::kPad:
       break;
   }
@@ -151,32 +139,61 @@ void EventConverter::on_thread(std::uint32_t ring, std::string_view payload) {
   track.kind = static_cast<std::uint32_t>(TrackKind::kHostThread);
   track.pid = pid_;
   track.tid = static_cast<std::int64_t>(thread.tid);
-  track.name = file_.intern(name);
-  tracks_[ring] = file_.track(track);
+  track.name = out_.file().intern(name);
+  tracks_[ring] = out_.file().track(track);
 }
 
 // Fills in what a TextRecord says; `text` is the message.
 bool EventConverter::read_text(const RecordHeader& header, std::string_view payload,
-                               EventRecord* event, std::string_view* text) {
+                               EventRecord* event, std::string* text) {
   ring::TextRecord fixed{};
   std::uint64_t value = 0;
+  std::vector<Payload> payloads;
+  std::string_view message;
   if (!take(payload, &fixed)) return false;
   if ((header.flags & ring::kHasId) != 0 && !take(payload, &event->correlation)) return false;
   if ((header.flags & ring::kHasValue) != 0 && !take(payload, &value)) return false;
+  if ((header.flags & ring::kHasPayload) != 0 && !take_payloads(payload, &payloads)) return false;
   if ((header.flags & ring::kRegistered) != 0) {
     const auto found = strings_.find(fixed.text);
-    if (found != strings_.end()) *text = found->second;
-  } else if (!take_text(payload, fixed.text, text)) {
+    if (found != strings_.end()) message = found->second;
+  } else if (!take_text(payload, fixed.text, &message)) {
     return false;
   }
+  *text = message;
   if ((header.flags & ring::kHasValue) != 0) set_value_attrs(header.flags, value, event);
+  if (!payloads.empty()) set_payload_attrs(fixed.domain, payloads, event, text);
   if ((header.flags & ring::kCut) != 0) event->flags |= kFlagRepaired;
   const auto domain = domains_.find(fixed.domain);
-  if (domain != domains_.end()) event->domain = file_.intern(domain->second);
+  if (domain != domains_.end()) event->domain = out_.file().intern(domain->second);
   if (fixed.category != 0) {
-    event->category = file_.intern(category_text(fixed.domain, fixed.category));
+    event->category = out_.file().intern(category_text(fixed.domain, fixed.category));
   }
   return true;
+}
+
+// What extended payloads say; one of them may hold the message.
+void EventConverter::set_payload_attrs(std::uint32_t domain, const std::vector<Payload>& payloads,
+                                       EventRecord* event, std::string* text) {
+  DecodedPayload decoded = decoder_.decode(domain, payloads);
+  if (text->empty()) *text = std::move(decoded.message);
+  Json attrs = Json::object();
+  const auto name = domains_.find(domain);
+  if (name != domains_.end() && name->second == kNcclDomain) {
+    add_nccl_keys(decoded.value, decoded.schema, *text, &attrs);
+  }
+  attrs["payload"] = std::move(decoded.value);
+  if (!decoded.schema.empty()) attrs["schema"] = decoded.schema;
+  if (decoded.cut) attrs["payload_cut"] = true;
+  event->attrs = out_.attributes(attrs);
+}
+
+// The collector's handle of a registered string is a tag over its number
+// (preload/nvtx_handles.cpp).
+std::string EventConverter::text_of_handle(std::uint64_t handle) const {
+  constexpr std::uint64_t kStringTag = 0x51317e11;
+  const auto found = strings_.find(static_cast<std::uint32_t>(handle));
+  return handle >> 32 == kStringTag && found != strings_.end() ? found->second : "";
 }
 
 void EventConverter::set_value_attrs(std::uint16_t flags, std::uint64_t value, EventRecord* event) {
@@ -190,7 +207,7 @@ void EventConverter::set_value_attrs(std::uint16_t flags, std::uint64_t value, E
   } else {
     payload["payload"] = value;
   }
-  event->attrs = file_.intern(payload.dump());
+  event->attrs = out_.file().intern(payload.dump());
 }
 
 // The category's name, or its number where it has none.
@@ -203,7 +220,7 @@ void EventConverter::on_text(std::uint32_t ring, const RecordHeader& header,
                              std::string_view payload) {
   const auto type = static_cast<RecordType>(header.type);
   EventRecord event;
-  std::string_view text;
+  std::string text;
   event.kind = static_cast<std::uint16_t>(kind_of(type));
   event.begin_ns = event.end_ns = time_of(header.time_ns);
   event.track = tracks_[ring];
@@ -212,16 +229,16 @@ void EventConverter::on_text(std::uint32_t ring, const RecordHeader& header,
     return;
   }
   if (type == RecordType::kPush || type == RecordType::kStart) ++counts_.ranges;
-  const bool by_us = event.domain != 0 && event.domain == file_.intern(kTellerDomain);
-  if (by_us && event.category == file_.intern(kCategoryFrontEnd)) event.flags |= kFlagPython;
+  const bool by_us = event.domain != 0 && event.domain == out_.file().intern(kTellerDomain);
+  if (by_us && event.category == out_.file().intern(kCategoryFrontEnd)) event.flags |= kFlagPython;
   if (by_us && type == RecordType::kMark) {
-    if (event.category == file_.intern(kCategoryMeta)) return on_hook_counts(text);
-    if (event.category == file_.intern(kCategoryRecord)) on_step_record(text, &event);
+    if (event.category == out_.file().intern(kCategoryMeta)) return on_hook_counts(text);
+    if (event.category == out_.file().intern(kCategoryRecord)) on_step_record(text, &event);
   }
   if (event.name == 0 && event.kind != static_cast<std::uint16_t>(EventKind::kStepRecord)) {
-    event.name = file_.intern(text);
+    event.name = out_.file().intern(text);
   }
-  add(event);
+  out_.add(event);
 }
 
 void EventConverter::on_step_record(std::string_view text, EventRecord* event) {
@@ -230,7 +247,7 @@ void EventConverter::on_step_record(std::string_view text, EventRecord* event) {
     return;
   }
   event->kind = static_cast<std::uint16_t>(EventKind::kStepRecord);
-  event->attrs = file_.intern(text);
+  event->attrs = out_.file().intern(text);
   ++counts_.step_records;
 }
 
@@ -238,102 +255,48 @@ void EventConverter::on_step_record(std::string_view text, EventRecord* event) {
 void EventConverter::on_hook_counts(std::string_view text) {
   Json counts = Json::parse(text, nullptr, false);
   if (!counts.is_object()) return;
-  write_meta({{"hooks", std::move(counts)}});
-}
-
-void EventConverter::on_api(std::uint32_t ring, const RecordHeader& header,
-                            std::string_view payload) {
-  ring::ApiRecord call{};
-  std::string_view name;
-  if (!take(payload, &call) || !take_text(payload, call.name_bytes, &name)) {
-    ++counts_.invalid;
-    return;
-  }
-  EventRecord event;
-  event.kind = static_cast<std::uint16_t>(EventKind::kApiCall);
-  event.begin_ns = time_of(call.begin_ns);
-  event.end_ns = time_of(header.time_ns);
-  event.correlation = call.correlation;
-  event.value = call.result;
-  event.flags = kFlagHasCorrelation;
-  if (call.driver != 0) event.flags |= kFlagDriver;
-  if (call.result != 0) event.flags |= kFlagFailed;
-  event.name = file_.intern(name);
-  event.category = file_.intern(call.driver != 0 ? "cuda_driver" : "cuda_runtime");
-  event.track = tracks_[ring];
-  add(event);
-}
-
-void EventConverter::on_device(std::string_view payload) {
-  ring::DeviceRecord activity{};
-  std::string_view name;
-  if (!take(payload, &activity) || !take_text(payload, activity.name_bytes, &name)) {
-    ++counts_.invalid;
-    return;
-  }
-  TrackRecord track;
-  const bool on_device = activity.device >= 0 || activity.stream >= 0;
-  track.kind = static_cast<std::uint32_t>(on_device ? TrackKind::kDeviceStream : TrackKind::kOther);
-  track.pid = pid_;
-  track.device = activity.device;
-  track.context = activity.context;
-  track.stream = activity.stream;
-  if (activity.device >= 0) track.device_label = file_.intern(std::to_string(activity.device));
-  if (activity.stream >= 0) {
-    track.stream_label = file_.intern("stream " + std::to_string(activity.stream));
-  }
-  EventRecord event;
-  event.kind = static_cast<std::uint16_t>(kind_of(static_cast<ring::DeviceKind>(activity.kind)));
-  event.begin_ns = time_of(activity.begin_ns);
-  event.end_ns = time_of(activity.end_ns);
-  event.correlation = activity.correlation;
-  event.external = activity.graph;
-  event.value = static_cast<std::int64_t>(activity.bytes);
-  event.flags = kFlagHasCorrelation;
-  if (activity.graph != 0) event.flags |= kFlagGraph;
-  event.name = file_.intern(name);
-  event.track = file_.track(track);
-  add(event);
+  out_.write_meta({{"hooks", std::move(counts)}});
 }
 
 void EventConverter::on_open_call(std::uint32_t ring, const ring::OpenCall& call) {
-  EventRecord event;
-  event.kind = static_cast<std::uint16_t>(EventKind::kApiCall);
-  event.begin_ns = time_of(call.begin_ns);
-  event.end_ns = kOpenNs;
-  event.correlation = call.correlation;
-  event.flags = kFlagHasCorrelation;
-  if (call.driver != 0) event.flags |= kFlagDriver;
-  event.name = file_.intern(call.name);
-  event.category = file_.intern(call.driver != 0 ? "cuda_driver" : "cuda_runtime");
-  event.track = tracks_[ring];
-  add(event);
+  cuda_.on_open_call(tracks_[ring], call);
+}
+
+void EventConverter::on_launch(const ring::Launch& launch) {
+  cuda_.on_launch(launch);
 }
 
 Status EventConverter::flush() {
-  if (status_) keep(file_.flush());
-  return status_;
+  out_.flush();
+  return out_.status();
 }
 
-Status EventConverter::finish(const ArenaLosses& losses) {
+Status EventConverter::finish(const ArenaLosses& losses, std::int64_t ended_ns) {
   Json meta;
-  meta["counts"] = {{"records", counts_.records},
-                    {"ranges", counts_.ranges},
-                    {"step_records", counts_.step_records},
+  cuda_.finish(losses.cuda.activities && losses.device_dropped == 0, ended_ns, &meta);
+  const ConversionCounts counts = this->counts();
+  meta["counts"] = {{"records", counts.records},
+                    {"ranges", counts.ranges},
+                    {"step_records", counts.step_records},
                     {"dropped", losses.dropped},
                     {"dropped_ranges", losses.dropped_ranges},
                     {"cut", losses.cut},
                     {"without_ring", losses.without_ring},
                     {"definitions_lost", losses.definitions},
                     {"device_dropped", losses.device_dropped},
+                    {"device_unknown", losses.cuda.unknown},
+                    {"device_malformed", losses.cuda.malformed},
+                    {"cuda_buffers_refused", losses.cuda.buffers_refused},
                     {"corrupt", losses.corrupt},
-                    {"invalid", counts_.invalid},
-                    {"bad_step_records", counts_.bad_step_records}};
-  if (!thread_names_.empty()) meta["thread_names"] = thread_names_;
-  if (status_) {
-    keep(file_.finish(meta.dump(-1, ' ', false, Json::error_handler_t::replace)));
+                    {"invalid", counts.invalid},
+                    {"bad_step_records", counts.bad_step_records}};
+  if (losses.cuda.activities) meta["cuda_clock"] = clock_json(losses.cuda);
+  for (const auto& [tid, name] : thread_names_) {
+    meta["thread_names"].push_back(
+        {{"pid", std::to_string(pid_)}, {"tid", std::to_string(tid)}, {"name", name}});
   }
-  return status_;
+  out_.finish(meta);
+  return out_.status();
 }
 
 }  // namespace teller::capture

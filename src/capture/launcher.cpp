@@ -27,7 +27,9 @@
 #include "capture/environment.h"
 #include "capture/forwarder.h"
 #include "capture/log_files.h"
+#include "capture/log_window.h"
 #include "capture/output_keeper.h"
+#include "capture/process_table.h"
 #include "capture/program.h"
 #include "capture/recorder.h"
 #include "capture/start.h"
@@ -79,6 +81,35 @@ std::string default_output(const std::string& program) {
   return "runs/" + fs::path(program).filename().string() + "-" + stamp;
 }
 
+// The rank that a launcher of distributed jobs gave this process, or "0".
+std::string rank_now() {
+  for (const char* name : kRankVariables) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || value[0] == 0) continue;
+    const std::string_view text(value);
+    if (text.find_first_not_of("0123456789") == std::string_view::npos) return std::string(text);
+  }
+  return "0";
+}
+
+// %h = name of the host, %r = rank, %p = pid, %% = %: so that one command line serves all nodes.
+std::string expand_output(const std::string& path) {
+  utsname host{};
+  uname(&host);
+  std::string expanded;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const char next = path[i] == '%' && i + 1 < path.size() ? path[i + 1] : '\0';
+    if (next == 'h') expanded += host.nodename;
+    if (next == 'r') expanded += rank_now();
+    if (next == 'p') expanded += std::to_string(getpid());
+    if (next == '%') expanded += '%';
+    const bool known = next == 'h' || next == 'r' || next == 'p' || next == '%';
+    if (!known) expanded += path[i];
+    if (known) ++i;
+  }
+  return expanded;
+}
+
 Status check_hook_file(const std::string& path) {
   TELLER_TRY(const std::string text, read_file(path, "hook file", 16u << 20));
   const Json json = Json::parse(text, nullptr, false);
@@ -105,6 +136,9 @@ Status prepare_options(CaptureOptions* options) {
   TELLER_TRY(const Redactor redactor,
              Redactor::create({options->redact, options->redact_patterns}));
   if (options->output.empty()) options->output = default_output(options->argv[0]);
+  options->output = expand_output(options->output);
+  // Said before the program runs, not by the recorder.
+  TELLER_TRY([[maybe_unused]] const LogWindow patterns, LogWindow::create(options->trigger_log));
   return {};
 }
 
@@ -175,7 +209,14 @@ void describe(const Launch& launch, RunFolder& run, const std::vector<std::strin
   manifest["trace"] = {
       {"flush_period_ms", kFlushPeriodMs},       {"max_bytes", launch.options.max_bytes},
       {"duration_s", launch.options.duration_s}, {"hooks", launch.options.hook_files},
-      {"logs", launch.options.log_files},        {"notes", launch.environment.notes}};
+      {"level", launch.options.level},           {"logs", launch.options.log_files},
+      {"notes", launch.environment.notes}};
+  if (launch.options.last_s > 0) {
+    manifest["trace"]["last_s"] = launch.options.last_s;
+    manifest["trace"]["window_bytes"] = launch.options.window_bytes;
+    manifest["trace"]["trigger_slow_step"] = launch.options.trigger_slow_step;
+    manifest["trace"]["trigger_log"] = launch.options.trigger_log;
+  }
 }
 
 // Starts the recorder; "" or why it cannot record.
@@ -225,8 +266,10 @@ void handle_signal(const Launch& launch, pid_t program, const signalfd_siginfo& 
 }
 
 void remove_socket(const Launch& launch) {
+  const fs::path folder = fs::path(launch.socket_path).parent_path();
   unlink(launch.socket_path.c_str());
-  rmdir(fs::path(launch.socket_path).parent_path().c_str());
+  unlink((folder / "control").c_str());
+  rmdir(folder.c_str());
 }
 
 // Reads what the recorder says while the program runs. False if it is gone.
@@ -309,8 +352,10 @@ Environment make_environment(const Launch& launch, const Parts& parts,
   request.library = parts.library;
   request.python_hooks = launch.options.hooks ? parts.python_hooks : "";
   request.hook_files = launch.options.hook_files;
+  request.level = launch.options.level;
   request.preload = launch.options.preload;
   request.cuda = launch.options.cuda;
+  request.cuda_graph = launch.options.cuda_graph;
   Environment environment = child_environment(base, request);
   if (parts.library.empty()) {
     environment.notes.push_back(

@@ -1,20 +1,12 @@
 #include "capture/process_table.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "capture/forwarder.h"
@@ -27,89 +19,6 @@ namespace {
 
 // Samples after which a process that is not ours is looked at again: its id may have been reused.
 constexpr std::uint64_t kRecheckSamples = 64;
-constexpr std::size_t kProcFileLimit = 256 << 10;
-
-std::string read_proc(std::int64_t pid, const char* name) {
-  const std::string path = "/proc/" + std::to_string(pid) + "/" + name;
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  std::string text;
-  if (fd < 0) return text;
-  char buffer[16 << 10];
-  ssize_t count = 0;
-  while (text.size() < kProcFileLimit && (count = read(fd, buffer, sizeof buffer)) > 0) {
-    text.append(buffer, static_cast<std::size_t>(count));
-  }
-  close(fd);
-  return text;
-}
-
-struct Stat {
-  std::int64_t ppid = 0;
-  char state = '?';
-  std::uint64_t start_ticks = 0;
-  std::string comm;
-};
-
-// /proc/<pid>/stat: "pid (comm) state ppid … (22nd field) starttime"; comm may hold blanks and
-// parentheses.
-std::optional<Stat> read_stat(std::int64_t pid) {
-  const std::string text = read_proc(pid, "stat");
-  const std::size_t open_mark = text.find('(');
-  const std::size_t close_mark = text.rfind(')');
-  if (open_mark == std::string::npos || close_mark == std::string::npos) return std::nullopt;
-  Stat stat;
-  stat.comm = text.substr(open_mark + 1, close_mark - open_mark - 1);
-  const char* at = text.c_str() + close_mark + 1;
-  int field = 3;
-  while (*at == ' ' && field <= 22) {
-    ++at;
-    if (field == 3) stat.state = *at;
-    if (field == 4) stat.ppid = std::strtoll(at, nullptr, 10);
-    if (field == 22) stat.start_ticks = std::strtoull(at, nullptr, 10);
-    at = std::strchr(at, ' ');
-    if (at == nullptr) break;
-    ++field;
-  }
-  return stat;
-}
-
-std::int64_t clock_ns(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<std::int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
-}
-
-// Start times count from boot, suspended time included.
-std::int64_t start_of(std::uint64_t ticks) {
-  const std::int64_t per_second = sysconf(_SC_CLK_TCK);
-  const auto since_boot = static_cast<std::int64_t>(ticks) * (1000000000 / per_second);
-  return since_boot - (clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC));
-}
-
-std::vector<std::string> split_at_nul(const std::string& text) {
-  std::vector<std::string> items;
-  std::size_t begin = 0;
-  while (begin < text.size()) {
-    const std::size_t end = std::min(text.find('\0', begin), text.size());
-    items.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return items;
-}
-
-std::set<std::int64_t> list_pids() {
-  std::set<std::int64_t> pids;
-  DIR* folder = opendir("/proc");
-  if (folder == nullptr) return pids;
-  while (const dirent* entry = readdir(folder)) {
-    std::int64_t pid = 0;
-    const char* end = entry->d_name + std::strlen(entry->d_name);
-    const auto result = std::from_chars(entry->d_name, end, pid);
-    if (result.ec == std::errc() && result.ptr == end) pids.insert(pid);
-  }
-  closedir(folder);
-  return pids;
-}
 
 }  // namespace
 
@@ -191,15 +100,6 @@ void ProcessTable::refresh(ProcessInfo& process) {
   changed_ = true;
 }
 
-std::string start_variable(std::int64_t pid, const std::string& name) {
-  const std::string environment = '\0' + read_proc(pid, "environ");
-  const std::string key = '\0' + name + '=';
-  const std::size_t found = environment.find(key);
-  if (found == std::string::npos) return "";
-  const std::size_t begin = found + key.size();
-  return environment.substr(begin, environment.find('\0', begin) - begin);
-}
-
 bool ProcessTable::belongs(std::int64_t pid, std::int64_t ppid) const {
   if (alive_.contains(ppid)) return true;
   const std::string environment = '\0' + read_proc(pid, "environ");
@@ -223,7 +123,8 @@ void ProcessTable::look_at(std::int64_t pid) {
 }
 
 void ProcessTable::sample() {
-  const std::set<std::int64_t> pids = list_pids();
+  const std::vector<std::int64_t> list = list_pids();
+  const std::set<std::int64_t> pids(list.begin(), list.end());
   if (++samples_ % kRecheckSamples == 0) strangers_.clear();
   std::erase_if(strangers_, [&](const auto& item) { return !pids.contains(item.first); });
   for (auto it = alive_.begin(); it != alive_.end();) {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "procfs/procfs.h"
 #include "redact/redact.h"
 
 namespace teller::capture {
@@ -23,9 +24,12 @@ struct ProcessInfo {
   std::string comm;
 };
 
-// A variable of the environment that process `pid` was started with; "" where it has none, or where
-// the environment cannot be read. What the process sets later is not seen.
-std::string start_variable(std::int64_t pid, const std::string& name);
+// Variables in which launchers of distributed jobs say the rank of a process: torchrun and Ray
+// Train, Slurm, Open MPI, MPICH. The first that is set counts.
+inline constexpr const char* kRankVariables[] = {"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK",
+                                                 "PMI_RANK"};
+inline constexpr const char* kWorldSizeVariables[] = {"WORLD_SIZE", "SLURM_NTASKS",
+                                                      "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
 
 // Follows the program and its descendants. A process belongs to the run if its parent does, or if
 // its environment names our socket (its parent may have gone before we looked).

@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "capture/flight_recorder.h"
 #include "capture/log_collector.h"
 #include "capture/process_table.h"
 #include "capture/run_writer.h"
@@ -51,6 +52,8 @@ class Recorder {
         logs_(setup_.channels, options.log_files, &redactor_),
         begin_ns_(monotonic_ns()) {}
 
+  // Before run(): with --last, sets up what keeps the newest window.
+  Status prepare();
   void run();
 
  private:
@@ -84,6 +87,7 @@ class Recorder {
   ProcessTable table_;
   TracedProcesses traced_;
   LogCollector logs_;
+  std::unique_ptr<FlightRecorder> flight_;  // with --last
   std::unique_ptr<Context> context_;
   std::int64_t next_context_ns_ = 0;
   std::int64_t begin_ns_;
@@ -97,10 +101,23 @@ class Recorder {
   std::int64_t next_flush_ns_ = 0;
 };
 
+Status Recorder::prepare() {
+  writer_.manifest()["trace"]["recorder"] = getpid();
+  if (options_.last_s > 0) {
+    const std::string folder = setup_.socket_path.substr(0, setup_.socket_path.rfind('/'));
+    TELLER_TRY(flight_, FlightRecorder::create(options_, folder, writer_, traced_, table_));
+  } else {
+    writer_.write_in_background();
+  }
+  return writer_.save();
+}
+
 void Recorder::wait(int timeout_ms) const {
-  // A control socket of -1 is ignored by poll().
-  pollfd watched[2] = {{setup_.listener, POLLIN, 0}, {setup_.control, POLLIN, 0}};
-  poll(watched, 2, timeout_ms);
+  // Descriptors of -1 are ignored by poll().
+  const int commands = flight_ != nullptr ? flight_->listener() : -1;
+  pollfd watched[3] = {
+      {setup_.listener, POLLIN, 0}, {setup_.control, POLLIN, 0}, {commands, POLLIN, 0}};
+  poll(watched, 3, timeout_ms);
 }
 
 void Recorder::handle_messages() {
@@ -189,12 +206,13 @@ void Recorder::stop_capture(const std::string& reason, bool failed) {
 // No error: what is in hand is closed properly.
 void Recorder::stop_at_limit(const std::string& reason) {
   logs_.collect(writer_);
-  check(traced_.close_files());
+  check(flight_ != nullptr ? flight_->finish(monotonic_ns()) : traced_.close_files());
   stop_capture(reason, false);
 }
 
+// With --last nothing is written before the end: a disk that is full for a while costs nothing.
 void Recorder::flush() {
-  if (writer_.stopped()) return;
+  if (writer_.stopped() || flight_ != nullptr) return;
   check(traced_.flush());
   if (table_.take_changed()) writer_.write_processes(table_.to_jsonl(redacted_arguments_));
 }
@@ -214,7 +232,7 @@ void Recorder::check_limits(std::int64_t now) {
   if (options_.duration_s > 0 && static_cast<double>(now - begin_ns_) > options_.duration_s * 1e9) {
     return stop_at_limit("the time of --duration has passed");
   }
-  if (options_.max_bytes == 0) return;
+  if (options_.max_bytes == 0 || flight_ != nullptr) return;
   if (traced_.bytes_written() + writer_.log_bytes() + writer_.context_bytes() >=
       options_.max_bytes) {
     stop_at_limit("the size of --max-size is reached");
@@ -234,6 +252,7 @@ RunTotals Recorder::totals() const {
   logs_.add_counts(&totals);
   totals.redacted.add(redacted_arguments_);
   if (context_) totals.context = context_->counts();
+  if (flight_ != nullptr) flight_->add_counts(&totals);
   totals.processes = table_.size();
   return totals;
 }
@@ -253,7 +272,12 @@ void Recorder::report(bool going_on) {
   if (reported_ || setup_.control < 0) return;
   reported_ = true;
   std::string text;
-  for (const std::string& line : summary_lines(end, counted)) text += "teller: " + line + "\n";
+  std::vector<std::string> lines = summary_lines(end, counted);
+  if (flight_ != nullptr) {
+    const std::vector<std::string> more = flight_->summary();
+    lines.insert(lines.end() - 1, more.begin(), more.end());
+  }
+  for (const std::string& line : lines) text += "teller: " + line + "\n";
   send_message(setup_.control, {Message::kDone, 0, 0}, text);
 }
 
@@ -278,9 +302,11 @@ int Recorder::step(std::int64_t now) {
   handle_messages();
   check(traced_.accept(setup_.listener));
   std::uint64_t fullest = 0;
-  if (!writer_.stopped()) check(traced_.drain(&fullest));
+  check(writer_.background_status());
+  if (!writer_.stopped() && !writer_.backlogged()) check(traced_.drain(&fullest));
   check(traced_.finish_ended(false));
   logs_.collect(writer_);
+  if (flight_ != nullptr && !writer_.stopped()) flight_->step(now);
   sample_and_flush(now);
   collect_context(now);
   check_limits(now);
@@ -296,6 +322,7 @@ void Recorder::end() {
   if (context_) context_->finish();
   collect_context(monotonic_ns());
   table_.sample();
+  if (flight_ != nullptr && !writer_.stopped()) check(flight_->finish(monotonic_ns()));
   if (table_.take_changed()) writer_.write_processes(table_.to_jsonl(redacted_arguments_));
   report(false);
 }
@@ -355,7 +382,12 @@ void run_recorder(const CaptureOptions& options, RecorderSetup setup, RunFolder 
     const Error& error = writer ? redactor.error() : writer.error();
     send_message(control, {Message::kFailed, 0, 0}, error.message);
   } else {
-    Recorder(options, std::move(setup), std::move(*writer), std::move(*redactor)).run();
+    Recorder recorder(options, std::move(setup), std::move(*writer), std::move(*redactor));
+    if (const Status prepared = recorder.prepare(); prepared) {
+      recorder.run();
+    } else {
+      send_message(control, {Message::kFailed, 0, 0}, prepared.error().message);
+    }
   }
   remove_socket(socket_path);
   _exit(0);

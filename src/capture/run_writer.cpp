@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "capture/forwarder.h"
 
 namespace teller::capture {
 
@@ -20,6 +21,8 @@ namespace {
 // Set aside at the start and given back at the end, so that a full disk still takes the manifest.
 constexpr const char* kReserve = "reserve.part";
 constexpr off_t kReserveBytes = 256 << 10;
+// What may wait for a slow disk.
+constexpr std::uint64_t kBacklogBytes = 128u << 20;
 
 Status reserve_space(const std::string& path) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -43,6 +46,8 @@ Json counters_of(const RunTotals& totals) {
           {"trace.events_without_ring", totals.without_ring},
           {"trace.definitions_lost", totals.definitions_lost},
           {"trace.device_records_dropped", totals.device_dropped},
+          {"trace.device_records_unknown", totals.device_unknown},
+          {"trace.device_records_malformed", totals.device_malformed},
           {"trace.rings_corrupt", totals.corrupt},
           {"trace.records_invalid", totals.invalid},
           {"trace.step_records_invalid", totals.bad_step_records},
@@ -75,6 +80,7 @@ RunWriter::RunWriter(RunWriter&& other) noexcept
 }
 
 RunWriter::~RunWriter() {
+  background_.reset();
   if (logs_.fd >= 0) close(logs_.fd);
   if (context_.fd >= 0) close(context_.fd);
 }
@@ -86,6 +92,14 @@ Result<RunWriter> RunWriter::create(RunFolder run) {
   TELLER_CHECK_OK(writer.open_lines(writer.logs_));
   TELLER_CHECK_OK(reserve_space(writer.run_.file(kReserve)));
   return writer;
+}
+
+void RunWriter::write_in_background() {
+  background_ = std::make_unique<BackgroundWriter>(kBacklogBytes);
+}
+
+Status RunWriter::background_status() const {
+  return background_ == nullptr ? Status() : background_->status();
 }
 
 std::string RunWriter::next_event_file(std::int64_t pid) {
@@ -103,6 +117,18 @@ Status RunWriter::open_lines(LineFile& file) {
 }
 
 void RunWriter::append(LineFile& file, std::string_view lines) {
+  if (lines.empty() || stopped()) return;
+  if (file.window != nullptr) return file.window->add(monotonic_ns(), lines);
+  if (file.fd < 0) {
+    if (const Status opened = open_lines(file); !opened) {
+      return stop(opened.error().message, true);
+    }
+  }
+  if (background_ != nullptr) {
+    background_->append(file.fd, run_.file(file.name), std::string(lines));
+    file.bytes += lines.size();
+    return;
+  }
   while (!lines.empty() && !stopped()) {
     const ssize_t written = write(file.fd, lines.data(), lines.size());
     if (written < 0) {
@@ -123,17 +149,16 @@ void RunWriter::append_log(std::string_view lines) {
 }
 
 void RunWriter::append_context(std::string_view lines) {
-  if (lines.empty() || stopped()) return;
-  if (context_.fd < 0) {
-    if (const Status opened = open_lines(context_); !opened) {
-      return stop(opened.error().message, true);
-    }
-  }
   append(context_, lines);
 }
 
 void RunWriter::write_processes(const std::string& jsonl) {
   if (stopped() && !failed_) return;
+  if (background_ != nullptr && !stopped()) {
+    background_->replace(run_.file("processes.jsonl"), jsonl);
+    has_processes_ = true;
+    return;
+  }
   const Status written = write_file_atomic(run_.file("processes.jsonl"), jsonl);
   if (written) {
     has_processes_ = true;
@@ -178,11 +203,21 @@ Status RunWriter::publish(const RunTotals& totals) {
   return run_.publish(processes);
 }
 
+void RunWriter::finish_background() {
+  for (const int file : {logs_.fd, context_.fd, BackgroundWriter::kReplaced}) {
+    const Status written = background_->finish(file);
+    if (written || stopped()) continue;
+    stop(written.error().message, true);
+    run_.manifest()["capture_stopped"] = stop_reason_;
+  }
+}
+
 Status RunWriter::seal(std::string_view state, const RunTotals& totals) {
   unlink(run_.file(kReserve).c_str());
   run_.manifest()["counters"] = counters_of(totals);
   run_.manifest()["redaction"]["counts"] = redaction_of(totals);
   if (stopped()) run_.manifest()["capture_stopped"] = stop_reason_;
+  if (background_ != nullptr && state != "recording") finish_background();
   // Digests only of files that will not change any more.
   if (state != "recording") TELLER_CHECK_OK(publish(totals));
   run_.set_state(state);

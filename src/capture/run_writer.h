@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/background_writer.h"
+#include "capture/log_window.h"
 #include "context/context.h"
 #include "redact/redact.h"
 #include "run_folder/run_folder.h"
@@ -28,6 +31,8 @@ struct RunTotals {
   std::uint64_t without_ring = 0;
   std::uint64_t definitions_lost = 0;
   std::uint64_t device_dropped = 0;
+  std::uint64_t device_unknown = 0;
+  std::uint64_t device_malformed = 0;
   std::uint64_t corrupt = 0;
   std::uint64_t invalid = 0;
   std::uint64_t bad_step_records = 0;
@@ -48,6 +53,16 @@ class RunWriter {
   RunWriter& operator=(RunWriter&&) = delete;
   ~RunWriter();
 
+  // From here on event files and log lines are written by a thread of their own: a disk that stalls
+  // holds up nobody.
+  void write_in_background();
+  // For the next event file; null = written at once.
+  BackgroundWriter* background() const { return background_.get(); }
+  // More waits to be written than should: nothing more is taken from the rings until it is less.
+  bool backlogged() const { return background_ != nullptr && background_->full(); }
+  // What writing in the background failed of.
+  Status background_status() const;
+
   // Path of the next process's event file.
   std::string next_event_file(std::int64_t pid);
   // That file exists and belongs to the run.
@@ -55,6 +70,11 @@ class RunWriter {
   void append_log(std::string_view lines);
   // Samples of what was around the program; the file is made with the first.
   void append_context(std::string_view lines);
+  // From here on lines go there instead of into the files; null = into the files again.
+  void keep_lines_in(LogWindow* logs, LogWindow* context) {
+    logs_.window = logs;
+    context_.window = context;
+  }
   void write_processes(const std::string& jsonl);
   // Ends the capture: nothing is written from here on. The first reason stays.
   void stop(const std::string& reason, bool failed);
@@ -77,12 +97,14 @@ class RunWriter {
     const char* name;
     int fd = -1;
     std::uint64_t bytes = 0;
+    LogWindow* window = nullptr;  // lines are kept there instead
   };
 
   explicit RunWriter(RunFolder run);
   Status open_lines(LineFile& file);
   void append(LineFile& file, std::string_view lines);
   Status publish(const RunTotals& totals);
+  void finish_background();
 
   RunFolder run_;
   LineFile logs_{"logs.jsonl"};
@@ -90,6 +112,7 @@ class RunWriter {
   std::vector<std::string> event_files_;
   std::string pending_event_file_;
   std::uint64_t next_file_ = 0;
+  std::unique_ptr<BackgroundWriter> background_;
   bool has_processes_ = false;
   bool failed_ = false;
   std::string stop_reason_;

@@ -27,6 +27,8 @@ std::string losses_of(const RunTotals& totals) {
       "events dropped (ring full), with them " + std::to_string(totals.dropped_ranges) + " ranges");
   add_loss(text, totals.without_ring, "events of threads beyond the limit");
   add_loss(text, totals.device_dropped, "device records dropped by CUPTI");
+  add_loss(text, totals.device_unknown, "device records of kinds not known");
+  add_loss(text, totals.device_malformed, "device records that leave their buffer");
   add_loss(text, totals.definitions_lost, "names lost (table full)");
   add_loss(text, totals.cut, "texts cut");
   add_loss(text, totals.corrupt + totals.invalid, "records that made no sense");

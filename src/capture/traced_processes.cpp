@@ -23,22 +23,27 @@ namespace {
 
 constexpr std::int64_t kMillisecond = 1000000;
 
-void add(const ConversionCounts& counts, const ArenaLosses& losses, RunTotals* totals) {
+}  // namespace
+
+void add_conversion(const ConversionCounts& counts, RunTotals* totals) {
   totals->events += counts.records;
   totals->ranges += counts.ranges;
   totals->step_records += counts.step_records;
   totals->invalid += counts.invalid;
   totals->bad_step_records += counts.bad_step_records;
+}
+
+void add_losses(const ArenaLosses& losses, RunTotals* totals) {
   totals->dropped += losses.dropped;
   totals->dropped_ranges += losses.dropped_ranges;
   totals->cut += losses.cut;
   totals->without_ring += losses.without_ring;
   totals->definitions_lost += losses.definitions;
   totals->device_dropped += losses.device_dropped;
+  totals->device_unknown += losses.cuda.unknown;
+  totals->device_malformed += losses.cuda.malformed;
   totals->corrupt += losses.corrupt;
 }
-
-}  // namespace
 
 bool has_ended(int pidfd, std::int64_t pid) {
   if (pidfd < 0) return kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
@@ -94,6 +99,16 @@ Status TracedProcesses::take_over(int arena_fd, const ring::Hello& hello, std::i
 
 namespace {
 
+// The first of these variables that the process was started with; "" if none.
+template <std::size_t kCount>
+std::string first_variable(std::int64_t pid, const char* const (&names)[kCount]) {
+  for (const char* name : names) {
+    std::string value = start_variable(pid, name);
+    if (!value.empty()) return value;
+  }
+  return "";
+}
+
 // Adds `text` to `meta` if it is a number as launchers of distributed jobs (torchrun) give it.
 void add_count(Json& meta, const char* key, const std::string& text) {
   const bool digits = !text.empty() && text.size() <= 6 &&
@@ -103,7 +118,7 @@ void add_count(Json& meta, const char* key, const std::string& text) {
 
 }  // namespace
 
-Status TracedProcesses::open_file(Traced& traced, const ring::Hello& hello) {
+std::string TracedProcesses::meta_of(const Traced& traced, const ring::Hello& hello) const {
   timespec real{};
   const std::int64_t now = monotonic_ns();
   clock_gettime(CLOCK_REALTIME, &real);
@@ -113,27 +128,46 @@ Status TracedProcesses::open_file(Traced& traced, const ring::Hello& hello) {
   meta["source"] = "capture";
   meta["pid"] = traced.pid;
   meta["ppid"] = hello.ppid;
+  meta["host"] = writer_.manifest().value("host", Json::object()).value("name", "");
   meta["clock"] = {{"base", "CLOCK_MONOTONIC"}, {"unix_offset_ns", unix_ns - now}};
   // In a time namespace, or under a library that fakes time, the process's clock is not ours.
   const std::int64_t skew = static_cast<std::int64_t>(hello.monotonic_ns) - now;
   if (skew > 1000 * kMillisecond || skew < -10000 * kMillisecond) meta["clock"]["skew_ns"] = skew;
   meta["argv"] = table_.argv_of(traced.pid);
   if (hello.pid != traced.pid) meta["namespace_pid"] = hello.pid;
-  add_count(meta, "rank", start_variable(traced.pid, "RANK"));
-  add_count(meta, "world_size", start_variable(traced.pid, "WORLD_SIZE"));
-  auto file = EventFileWriter::create(writer_.next_event_file(traced.pid),
-                                      meta.dump(-1, ' ', false, Json::error_handler_t::replace));
+  add_count(meta, "rank", first_variable(traced.pid, kRankVariables));
+  add_count(meta, "world_size", first_variable(traced.pid, kWorldSizeVariables));
+  return meta.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Status TracedProcesses::open_file(Traced& traced, const ring::Hello& hello) {
+  std::string meta = meta_of(traced, hello);
+  if (windows_) {
+    traced.window = std::make_unique<ProcessWindow>(traced.pid, std::move(meta), slow_step_);
+    return {};
+  }
+  auto file =
+      EventFileWriter::create(writer_.next_event_file(traced.pid), meta, writer_.background());
   if (!file) return file.error();
   writer_.keep_event_file();
   traced.converter = std::make_unique<EventConverter>(std::move(*file), traced.pid);
   return {};
 }
 
+ArenaSink* TracedProcesses::Traced::sink() const {
+  if (converter != nullptr) return converter.get();
+  return window.get();
+}
+
 Status TracedProcesses::drain(std::uint64_t* fullest) {
+  const std::int64_t now = monotonic_ns();
   for (Traced& traced : traced_) {
-    if (traced.converter == nullptr) continue;
-    *fullest = std::max(*fullest, traced.arena->drain(*traced.converter));
-    if (!traced.converter->status()) return traced.converter->status();
+    if (traced.sink() == nullptr) continue;
+    if (traced.window != nullptr) traced.window->set_time(now);
+    *fullest = std::max(*fullest, traced.arena->drain(*traced.sink()));
+    if (traced.converter != nullptr && !traced.converter->status()) {
+      return traced.converter->status();
+    }
   }
   return {};
 }
@@ -150,16 +184,25 @@ Status TracedProcesses::finish(Traced& traced) {
   if (traced.converter != nullptr) {
     if (!writer_.stopped()) {
       traced.arena->drain(*traced.converter);
-      traced.arena->report_open_calls(*traced.converter);
-      closed = traced.converter->finish(traced.arena->losses());
+      traced.arena->report_unfinished(*traced.converter);
+      closed = traced.converter->finish(traced.arena->losses(), monotonic_ns());
     }
-    add(traced.converter->counts(), traced.arena->losses(), &finished_);
+    add_conversion(traced.converter->counts(), &finished_);
+    add_losses(traced.arena->losses(), &finished_);
     finished_bytes_ += traced.converter->bytes_written();
   }
+  if (traced.window != nullptr) end_window(traced);
   if (traced.pidfd >= 0) close(traced.pidfd);
   traced.converter.reset();
   traced.arena.reset();
   return closed;
+}
+
+void TracedProcesses::end_window(Traced& traced) {
+  traced.window->set_time(monotonic_ns());
+  traced.arena->drain(*traced.window);
+  traced.arena->report_open_calls(*traced.window);
+  ended_.push_back({std::move(traced.window), traced.arena->losses()});
 }
 
 void TracedProcesses::forget_finished() {
@@ -183,7 +226,7 @@ Status TracedProcesses::close_files() {
   for (Traced& traced : traced_) {
     if (traced.converter == nullptr) continue;
     traced.arena->drain(*traced.converter);
-    TELLER_CHECK_OK(traced.converter->finish(traced.arena->losses()));
+    TELLER_CHECK_OK(traced.converter->finish(traced.arena->losses(), monotonic_ns()));
   }
   return {};
 }
@@ -203,8 +246,9 @@ std::uint64_t TracedProcesses::bytes_written() const {
 void TracedProcesses::add_counts(RunTotals* totals) const {
   *totals = finished_;
   for (const Traced& traced : traced_) {
-    if (traced.converter != nullptr)
-      add(traced.converter->counts(), traced.arena->losses(), totals);
+    if (traced.converter == nullptr) continue;
+    add_conversion(traced.converter->counts(), totals);
+    add_losses(traced.arena->losses(), totals);
   }
 }
 

@@ -3,7 +3,9 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/terminal.h"
 #include "cli/commands.h"
+#include "merge/merge.h"
 #include "reconstruct/reconstruct.h"
 
 namespace teller::cli {
@@ -17,16 +19,36 @@ constexpr const char* kHelp =
     "Examples:\n"
     "  teller reconstruct RUN            then: teller slice RUN, teller dump RUN chains\n"
     "  teller reconstruct RUN --json     the same figures for programs\n"
+    "  teller reconstruct -o JOB node-0/run node-1/run\n"
+    "                                    several hosts: teller merge, then this\n"
     "  teller reconstruct RUN --log-window 60\n"
     "                                    log lines may lie up to 60 s from the nearest step";
 
 constexpr double kMaxWindowSeconds = 1e9;
 
 struct Arguments {
-  std::string run;
+  std::vector<std::string> runs;
+  std::string output;
+  bool overwrite = false;
   bool json = false;
   double log_window_seconds = 10;
 };
+
+// The run to work on: the one that is named, or what several are merged into.
+Result<std::string> one_run(const Arguments& arguments) {
+  if (arguments.output.empty() && arguments.runs.size() == 1) return arguments.runs[0];
+  if (arguments.output.empty()) {
+    return Error{ErrorCode::kUsage, "reconstruct: several runs need a place to be merged into",
+                 "name it with -o"};
+  }
+  TELLER_TRY(const MergeSummary merged,
+             merge(MergeOptions{arguments.runs, arguments.output, arguments.overwrite}));
+  for (const std::string& run : merged.no_clock) {
+    std::fprintf(stderr, "teller: %s does not say its clock: its times are kept as they are\n",
+                 printable(run).c_str());
+  }
+  return arguments.output;
+}
 
 Result<int> run_command(const Arguments& arguments) {
   const double window = arguments.log_window_seconds;
@@ -36,7 +58,8 @@ Result<int> run_command(const Arguments& arguments) {
   }
   ReconstructOptions options;
   options.log_window_ns = std::llround(window * 1e9);
-  TELLER_TRY(RunFolder run, RunFolder::open(arguments.run));
+  TELLER_TRY(const std::string path, one_run(arguments));
+  TELLER_TRY(RunFolder run, RunFolder::open(path));
   TELLER_TRY(const ReconstructSummary summary, reconstruct(run, options));
   std::fputs((arguments.json ? summary.json : summary.text).c_str(), stdout);
   return 0;
@@ -48,7 +71,9 @@ void add_reconstruct(CLI::App& app, Context& context) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("reconstruct", "Rebuild the call chains of a run");
   command->footer(kHelp);
-  command->add_option("RUN", arguments->run, "Run folder")->required();
+  command->add_option("RUN", arguments->runs, "Run folder; several are merged first")->required();
+  command->add_option("-o,--output", arguments->output, "Run folder to merge them into");
+  command->add_flag("--overwrite", arguments->overwrite, "Replace a run that is there");
   command->add_flag("--json", arguments->json, "Print reconstruct.json instead of text");
   command->add_option("--log-window", arguments->log_window_seconds,
                       "Seconds that a log line may lie from the nearest step (default 10)");

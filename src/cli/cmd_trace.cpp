@@ -1,5 +1,7 @@
 // teller trace
+#include <map>
 #include <memory>
+#include <string>
 
 #include "capture/capture.h"
 #include "cli/commands.h"
@@ -18,9 +20,63 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  teller trace -- python serve.py --port 8000\n"
     "  teller trace -o RUN --hooks my_engine.json --log server.log -- ./start.sh\n"
+    "  teller trace -o RUN --level operators -- python train.py\n"
     "  teller trace -o RUN --duration 60 --max-size 2G -- vllm serve MODEL\n"
     "  teller trace --log 'logs/*.log' --metrics http://localhost:9000/metrics -- ./start.sh\n"
-    "  teller trace --redact-pattern 'cust-[0-9]+' -- python serve.py\n";
+    "  teller trace --redact-pattern 'cust-[0-9]+' -- python serve.py\n"
+    "  teller trace -o RUN --last 60s --trigger-log 'CUDA error|OutOfMemory' --trigger-slow-step 5 "
+    "-- vllm serve MODEL\n"
+    "  srun teller trace -o runs/%h-%r -- python train.py    (%h host, %r rank, %p pid)\n";
+
+// "60", "60s", "2m", "500ms", "1h" as seconds.
+CLI::Validator as_seconds() {
+  const std::map<std::string, double> units{{"ms", 0.001}, {"s", 1}, {"m", 60}, {"h", 3600}};
+  return CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::CASE_SENSITIVE, "TIME");
+}
+
+void add_window_options(CLI::App* command, capture::CaptureOptions* options) {
+  const std::string group = "Flight recorder (docs/flight_recorder.md)";
+  auto* last =
+      command
+          ->add_option("--last", options->last_s,
+                       "keep only the newest TIME in memory (60s, 5m); write it at the end, and at "
+                       "each trigger: teller trigger RUN, SIGUSR2 to the recorder, or what follows")
+          ->transform(as_seconds())
+          ->check(CLI::PositiveNumber)
+          ->group(group);
+  command
+      ->add_option("--trigger-log", options->trigger_log,
+                   "trigger when a log line matches this regular expression (RE2); may be given "
+                   "more than once")
+      ->expected(1)
+      ->take_all()
+      ->needs(last)
+      ->group(group);
+  command
+      ->add_option("--trigger-slow-step", options->trigger_slow_step,
+                   "trigger when an engine step takes more than this many times the median")
+      ->check(CLI::Range(1.0, 1e9))
+      ->needs(last)
+      ->group(group);
+  command
+      ->add_option("--after", options->after_s, "write so long after a trigger (default: at once)")
+      ->transform(as_seconds())
+      ->check(CLI::NonNegativeNumber)
+      ->needs(last)
+      ->group(group);
+  command
+      ->add_option("--keep", options->keep,
+                   "triggered windows that stay; the oldest goes first (default: 16)")
+      ->check(CLI::Range(1u, 100000u))
+      ->needs(last)
+      ->group(group);
+  command
+      ->add_option("--window-memory", options->window_bytes,
+                   "memory for the window; what does not fit is forgotten early (default: 256M)")
+      ->transform(CLI::AsSizeValue(false))
+      ->needs(last)
+      ->group(group);
+}
 
 void add_context_options(CLI::App* command, capture::CaptureOptions* options) {
   command->add_flag_callback(
@@ -59,6 +115,13 @@ void add_options(CLI::App* command, capture::CaptureOptions* options, bool* no_h
                    "file of further hook targets (docs/hooks.md); may be given more than once")
       ->expected(1)
       ->take_all();
+  command
+      ->add_option(
+          "--level", options->level,
+          "what the Python hooks record: engine (steps and their records), frontend (also the\n"
+          "functions around and below them), operators (also PyTorch's operators)")
+      ->check(CLI::IsMember({"engine", "frontend", "operators"}))
+      ->capture_default_str();
   command->add_flag("--no-hooks", *no_hooks, "do not load the Python hooks");
   command
       ->add_option("--log", options->log_files,
@@ -69,8 +132,18 @@ void add_options(CLI::App* command, capture::CaptureOptions* options, bool* no_h
   add_context_options(command, options);
   command->add_flag("--preload", options->preload,
                     "LD_PRELOAD the collector, so that every process announces itself");
+  command
+      ->add_option("--cuda", options->cuda,
+                   "what CUPTI records: full, kernels (no runtime and driver calls), off")
+      ->check(CLI::IsMember({"full", "kernels", "off"}))
+      ->capture_default_str();
+  command
+      ->add_option("--cuda-graph", options->cuda_graph,
+                   "launches of CUDA graphs: each as a whole (graph), or kernel by kernel (node)")
+      ->check(CLI::IsMember({"graph", "node"}))
+      ->capture_default_str();
   command->add_flag("--no-cuda", *no_cuda,
-                    "leave CUPTI alone (for programs that profile themselves)");
+                    "as --cuda off: leave CUPTI alone (for programs that profile themselves)");
   command->add_flag(
       "--split-output", options->split_output,
       "tell stdout from stderr even where both are one file (their order may change)");
@@ -82,6 +155,7 @@ void add_options(CLI::App* command, capture::CaptureOptions* options, bool* no_h
       ->add_option("--duration", options->duration_s,
                    "stop recording after this many seconds; the program goes on")
       ->check(CLI::NonNegativeNumber);
+  add_window_options(command, options);
   command->add_flag("-q,--quiet", options->quiet, "print nothing but errors");
   command->add_flag("-v,--verbose", options->verbose, "say more");
 }
@@ -103,7 +177,7 @@ void add_trace(CLI::App& app, Context& context) {
       }
       options->argv = context.target_argv;
       options->hooks = !*no_hooks;
-      options->cuda = !*no_cuda;
+      if (*no_cuda) options->cuda = "off";
       return capture::capture(*options);
     };
   });

@@ -4,7 +4,10 @@ namespace teller::cli {
 
 void add_all(CLI::App& app, Context& context) {
   add_trace(app, context);
+  add_trigger(app, context);
+  add_snapshot(app, context);
   add_import(app, context);
+  add_merge(app, context);
   add_reconstruct(app, context);
   add_simulate(app, context);
   add_slice(app, context);
@@ -17,6 +20,8 @@ void add_all(CLI::App& app, Context& context) {
   add_stats(app, context);
   add_dump(app, context);
   add_verify(app, context);
+  add_hooks(app, context);
+  add_doctor(app, context);
 }
 
 }  // namespace teller::cli

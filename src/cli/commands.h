@@ -19,7 +19,10 @@ struct Context {
 };
 
 void add_trace(CLI::App& app, Context& context);
+void add_trigger(CLI::App& app, Context& context);
+void add_snapshot(CLI::App& app, Context& context);
 void add_import(CLI::App& app, Context& context);
+void add_merge(CLI::App& app, Context& context);
 void add_reconstruct(CLI::App& app, Context& context);
 void add_simulate(CLI::App& app, Context& context);
 void add_slice(CLI::App& app, Context& context);
@@ -32,6 +35,8 @@ void add_report(CLI::App& app, Context& context);
 void add_stats(CLI::App& app, Context& context);
 void add_dump(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
+void add_hooks(CLI::App& app, Context& context);
+void add_doctor(CLI::App& app, Context& context);
 
 // Adds every subcommand to `app`, in the order of the data path.
 void add_all(CLI::App& app, Context& context);

@@ -15,11 +15,13 @@ namespace {
 constexpr const char* kDescription =
     "teller finds out what is slow, stuck or wrong in LLM serving and training.\n\n"
     "  teller trace -o RUN -- python serve.py    record a program, unchanged\n"
+    "  teller snapshot PID                       look at a job that hangs now\n"
     "  teller import trace.json.gz -o RUN        or take a trace that others made\n"
     "  teller reconstruct RUN                    rebuild every request's call chains\n"
     "  teller slice RUN --baseline HEALTHY       find what deviates\n"
     "  teller diagnose RUN --baseline HEALTHY    say what kind of fault it is, and where\n"
-    "  teller report RUN                         see it\n";
+    "  teller report RUN                         see it\n"
+    "  teller doctor                             what could be traced here\n";
 
 int print_error(const Error& error) {
   std::fprintf(stderr, "teller: error: %s", printable(error.message).c_str());

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view kArtifacts[] = {"manifest", "events",    "logs",     "processes",
                                            "context",  "chains",    "findings", "slices",
-                                           "tokens",   "diagnosis", "labels"};
+                                           "tokens",   "diagnosis", "labels",   "snapshot"};
 constexpr std::uint64_t kJsonFileLimit = 1u << 30;
 
 // Prints a JSON Lines file; lines that are not JSON objects are printed as "broken".
@@ -80,15 +80,18 @@ Status dump_file(const RunFolder& run, std::string_view artifact, const std::str
                                                           : artifact;
   if (extension == ".jsonl") return dump_json_lines(path, word, options, out);
   if (!table.empty()) return {};
+  if (extension != ".json") {  // a copy of what another program wrote: never read
+    print_record("file", {{"file", relative}}, options.json, out);
+    return {};
+  }
   return dump_json_document(path, fs::path(relative).stem().string(), options, out);
 }
 
 Error unknown_artifact(const std::string& name) {
   return {ErrorCode::kUsage, "dump: there is no artefact called " + name,
           "one of manifest, events, logs, processes, context, chains, chains.nodes, chains.steps, "
-          "chains.rows, "
-          "chains.requests, chains.logs, chains.tracks, chains.sources, findings, slices, tokens, "
-          "tokens.units, tokens.tokens, tokens.edges, diagnosis, labels"};
+          "chains.rows, chains.requests, chains.logs, chains.tracks, chains.sources, findings, "
+          "slices, tokens, tokens.units, tokens.tokens, tokens.edges, diagnosis, labels, snapshot"};
 }
 
 Status dump_artifact(const RunFolder& run, const std::string& name, std::string_view table,

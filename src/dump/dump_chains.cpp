@@ -26,7 +26,7 @@ constexpr TableWord kTables[] = {{"nodes", "node"},       {"steps", "step"}, {"r
 constexpr std::string_view kStringColumns[] = {
     "nodes.name",  "nodes.family", "steps.engine", "requests.id",  "logs.text",
     "logs.stream", "logs.level",   "logs.format",  "logs.process", "logs.source",
-    "logs.ranks",  "tracks.label", "sources.name"};
+    "logs.ranks",  "tracks.label", "sources.name", "sources.host"};
 
 struct NodeFlagName {
   NodeFlag flag;

@@ -67,9 +67,10 @@ Json to_json(const EventFile& file, const EventRecord& event) {
 
 std::string_view kind_name(std::uint16_t kind) {
   constexpr std::string_view kNames[] = {
-      "none",       "range",    "push",    "pop",    "start",       "stop",     "mark",
-      "call",       "kernel",   "memcpy",  "memset", "sync",        "overhead", "device_range",
-      "flow_start", "flow_end", "counter", "window", "step_record", "unknown"};
+      "none",        "range",        "push",       "pop",        "start",   "stop",
+      "mark",        "call",         "kernel",     "memcpy",     "memset",  "sync",
+      "overhead",    "device_range", "flow_start", "flow_end",   "counter", "window",
+      "step_record", "unknown",      "memory",     "external_id"};
   return kind < std::size(kNames) ? kNames[kind] : "?";
 }
 

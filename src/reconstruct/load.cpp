@@ -41,6 +41,26 @@ ThreadNames thread_names(const Json& meta) {
   return names;
 }
 
+// Names of CUDA streams: by context where it is known, else by the stream's number alone.
+using StreamNames = std::map<std::pair<std::int64_t, std::int64_t>, std::string>;
+StreamNames stream_names(const Json& meta) {
+  StreamNames names;
+  const auto list = meta.find("cuda_names");
+  if (list == meta.end() || !list->is_array()) return names;
+  for (const Json& entry : *list) {
+    if (!entry.is_object() || text_of(entry, "kind") != "stream") continue;
+    const std::int64_t stream = number_of(entry, "stream");
+    if (stream >= 0) names[{number_of(entry, "context"), stream}] = text_of(entry, "name");
+  }
+  return names;
+}
+
+std::string stream_name(const StreamNames& names, const TrackRecord& track) {
+  auto found = names.find({track.context, track.stream});
+  if (found == names.end()) found = names.find({-1, track.stream});
+  return found == names.end() || track.stream < 0 ? "" : " (" + found->second + ")";
+}
+
 std::string track_label(const EventFile& file, const TrackRecord& track, const ThreadNames& names) {
   const std::string device(file.string(track.device_label));
   const std::string stream(file.string(track.stream_label));
@@ -81,18 +101,23 @@ class Loader {
     source.first_track = static_cast<std::uint32_t>(work_.thread_of_track.size());
     work_.chains.sources.name.push_back(work_.chains.strings.intern(source.name));
     work_.chains.sources.rank.push_back(rank_of(meta));
-    add_tracks(source, index, thread_names(meta));
+    work_.chains.sources.host.push_back(work_.chains.strings.intern(text_of(meta, "host")));
+    add_tracks(source, index, thread_names(meta), stream_names(meta));
     work_.sources.push_back(std::move(source));
   }
 
  private:
-  void add_tracks(const Source& source, std::uint16_t index, const ThreadNames& names) {
+  void add_tracks(const Source& source, std::uint16_t index, const ThreadNames& names,
+                  const StreamNames& streams) {
     std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> threads;
     // A file without tracks still has events on the empty track 0.
     const std::size_t count = std::max<std::size_t>(source.file.track_count(), 1);
     for (TrackId id = 0; id < count; ++id) {
       const TrackRecord& track = source.file.track(id);
-      add_track(track, index, track_label(source.file, track, names));
+      const bool device = track.kind == static_cast<std::uint32_t>(TrackKind::kDeviceStream);
+      add_track(track, index,
+                track_label(source.file, track, names) +
+                    (device ? stream_name(streams, track) : std::string()));
       const bool host = track.kind == static_cast<std::uint32_t>(TrackKind::kHostThread);
       const auto next = static_cast<std::uint32_t>(work_.threads.size());
       const std::uint32_t thread =

@@ -118,6 +118,7 @@ class Collector {
         note_flow_end(event);
         [[fallthrough]];
       case EventKind::kFlowStart:
+      case EventKind::kExternalId:
         ++source_.balance.links;
         return;
       case EventKind::kOverhead:
@@ -125,6 +126,7 @@ class Collector {
         ++source_.balance.metadata;
         return;
       case EventKind::kCounter:
+      case EventKind::kMemory:
         ++source_.balance.samples;
         return;
       default:
@@ -282,6 +284,7 @@ class Collector {
     add_item(event, begin, run_end(event, begin), ItemKind::kDevice, Layer::kKernel);
     Item& item = work_.items.back();
     if ((event.flags & kFlagGraph) != 0) item.flags |= kNodeGraph;
+    if ((event.flags & kFlagFailed) != 0) item.flags |= kNodeFailed;
     if (name_facts(work_, index_, event.name).collective) item.flags |= kNodeCollective;
   }
 

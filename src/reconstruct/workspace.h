@@ -69,6 +69,7 @@ struct NameFacts {
 
 // How a source's clock relates to Unix time, where it says.
 struct SourceClock {
+  std::string host;  // "" unknown
   std::string base;
   std::optional<std::int64_t> unix_offset_ns;
 };

@@ -124,11 +124,13 @@ std::string operator_words(const Json& op) {
   const bool says_it = name.find("request=" + shown(request)) != std::string::npos;
   if (request.is_string() && !says_it) text += " of request " + shown(request);
   if (rank.is_number_integer() && rank >= 0) text += " on rank " + shown(rank);
+  if (!op.contains("score")) return text;
   return text + " (score " + number(member(op, "score")) + ", " +
          counted(member(op, "steps"), "step") + ")";
 }
 
 std::string evidence_words(const Json& one) {
+  if (!one.is_object() || !one.contains("drop")) return shown(member(one, "text"));
   return shown(member(one, "text")) + " – without it the log odds fall by " +
          number(member(one, "drop"));
 }
@@ -181,9 +183,12 @@ std::string diagnosis_text(const Json& document, const TextStyle& style) {
   }
   const Json& diagnosis = document["diagnosis"];
   std::string text = headline(diagnosis, style);
-  text += line(style, "  fault      ",
-               "probability " + significant(member(diagnosis, "probability")) + ", at a prior of " +
-                   significant(member(diagnosis, "prior")));
+  const bool by_rules = member(diagnosis, "method") == "snapshot";
+  text +=
+      line(style, "  fault      ",
+           by_rules ? shown(member(diagnosis, "verdict")) + ": by rules over a snapshot, no model"
+                    : "probability " + significant(member(diagnosis, "probability")) +
+                          ", at a prior of " + significant(member(diagnosis, "prior")));
   text += steps_text(diagnosis, style);
   text += some(member(diagnosis, "requests"), style, "  request    ", request_words);
   text += some(member(diagnosis, "operators"), style, "  operator   ", operator_words);

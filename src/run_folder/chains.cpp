@@ -62,7 +62,7 @@ namespace {
 
 // Columns that files may lack or leave empty: older ones do.
 bool is_optional(std::string_view table, std::string_view name) {
-  if (table == "sources") return name == "rank";
+  if (table == "sources") return name == "rank" || name == "host";
   constexpr std::string_view kLogColumns[] = {"entry", "format", "process", "source",
                                               "ranks", "rank",   "stamp_ns"};
   return table == "logs" &&
@@ -133,7 +133,7 @@ Status Chains::check_indexes() const {
       all_below(logs.format, strings, false) && all_below(logs.process, strings, false) &&
       all_below(logs.source, strings, false) && all_below(logs.ranks, strings, false) &&
       all_below(tracks.label, strings, false) && all_below(tracks.source, source_count(), false) &&
-      all_below(sources.name, strings, false);
+      all_below(sources.name, strings, false) && all_below(sources.host, strings, false);
   if (!indexes_good) return corrupt("an index in it points outside its table");
   return {};
 }

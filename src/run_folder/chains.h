@@ -167,6 +167,7 @@ template <template <typename> class Column>
 struct SourceColumns {
   Column<std::uint32_t> name;  // string: the input's file name, or "pid N"
   Column<std::int32_t> rank;   // of a distributed job; -1 unknown. Older files lack it
+  Column<std::uint32_t> host;  // string: name of the machine; 0 unknown. Older files lack it
 };
 
 template <typename T>
@@ -254,6 +255,7 @@ void visit_columns(Chains& c, Visit&& visit) {
   TELLER_COLUMN(tracks, label);
   TELLER_COLUMN(sources, name);
   TELLER_COLUMN(sources, rank);
+  TELLER_COLUMN(sources, host);
 #undef TELLER_COLUMN
 }
 
@@ -302,6 +304,10 @@ class Chains {
   // Rank of a source in its distributed job; -1 where it is not known.
   std::int32_t rank_of_source(std::uint16_t source) const {
     return source < sources.rank.size() ? sources.rank[source] : -1;
+  }
+  // Name of the machine that a source was recorded on; "" where it is not known.
+  std::string_view host_of_source(std::uint16_t source) const {
+    return source < sources.host.size() ? string(sources.host[source]) : std::string_view{};
   }
   std::int32_t rank(std::uint32_t node) const { return rank_of_source(nodes.source[node]); }
   Layer layer(std::uint32_t node) const { return static_cast<Layer>(nodes.layer[node]); }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/background_writer.h"
 #include "base/interner.h"
 #include "base/mapped_file.h"
 #include "teller/event.h"
@@ -55,7 +56,10 @@ inline constexpr std::uint32_t kBlockMark = 0x4b4c4254;  // "TBLK"
 class EventFileWriter {
  public:
   // Creates `path` (which must not exist) and writes META `meta_json` (one JSON object).
-  static Result<EventFileWriter> create(const std::string& path, std::string_view meta_json);
+  // With `background`, which must outlive the writer, it is written from there: failures show
+  // later, at the latest in finish(). Then flush() cannot be durable.
+  static Result<EventFileWriter> create(const std::string& path, std::string_view meta_json,
+                                        BackgroundWriter* background = nullptr);
   EventFileWriter(EventFileWriter&&) noexcept;
   EventFileWriter& operator=(EventFileWriter&&) noexcept;
   ~EventFileWriter();
@@ -90,10 +94,13 @@ class EventFileWriter {
   Status write_tracks();
   Status write_events();
   Status write_all(const void* data, std::size_t size);
+  Status close_file();
   StringId add_string(std::string_view text);
 
   std::string path_;
   int fd_ = -1;
+  BackgroundWriter* background_ = nullptr;
+  std::string block_;                    // what goes to it next
   Interner strings_;                     // what intern() was given
   std::vector<StringId> string_ids_{0};  // its ids -> ids in the file, where more strings are
   StringId next_string_ = 1;             // id 0 is never written

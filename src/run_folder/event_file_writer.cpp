@@ -28,9 +28,10 @@ std::uint64_t hash_track(const TrackRecord& record) {
 
 }  // namespace
 
-Result<EventFileWriter> EventFileWriter::create(const std::string& path,
-                                                std::string_view meta_json) {
+Result<EventFileWriter> EventFileWriter::create(const std::string& path, std::string_view meta_json,
+                                                BackgroundWriter* background) {
   EventFileWriter writer;
+  writer.background_ = background;
   writer.path_ = path;
   writer.track_slots_.resize(kFirstTrackSlots);
   writer.fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -48,7 +49,9 @@ EventFileWriter::EventFileWriter(EventFileWriter&& other) noexcept {
 
 EventFileWriter& EventFileWriter::operator=(EventFileWriter&& other) noexcept {
   if (this == &other) return *this;
-  if (fd_ >= 0) close(fd_);
+  if (fd_ >= 0 && !close_file()) failed_ = true;
+  background_ = other.background_;
+  block_ = std::move(other.block_);
   path_ = std::move(other.path_);
   fd_ = std::exchange(other.fd_, -1);
   strings_ = std::move(other.strings_);
@@ -68,7 +71,7 @@ EventFileWriter& EventFileWriter::operator=(EventFileWriter&& other) noexcept {
 }
 
 EventFileWriter::~EventFileWriter() {
-  if (fd_ >= 0) close(fd_);
+  if (fd_ >= 0 && !close_file()) failed_ = true;
 }
 
 StringId EventFileWriter::intern(std::string_view text) {
@@ -119,7 +122,7 @@ Status EventFileWriter::flush(bool durable) {
   TELLER_CHECK_OK(write_strings());
   TELLER_CHECK_OK(write_tracks());
   TELLER_CHECK_OK(write_events());
-  if (durable && fdatasync(fd_) != 0 && errno != EINVAL) {
+  if (durable && background_ == nullptr && fdatasync(fd_) != 0 && errno != EINVAL) {
     return errno_error("writing " + path_, errno);
   }
   return {};
@@ -163,9 +166,14 @@ Status EventFileWriter::finish(std::string_view meta_json) {
   TELLER_CHECK_OK(flush(false));
   if (!meta_json.empty()) TELLER_CHECK_OK(write_meta(meta_json));
   TELLER_CHECK_OK(write_block(BlockKind::kEnd, 0, 0, {}));
+  return close_file();
+}
+
+Status EventFileWriter::close_file() {
   const int fd = std::exchange(fd_, -1);
-  if (close(fd) != 0) return errno_error("writing " + path_, errno);
-  return {};
+  Status status = background_ != nullptr ? background_->finish(fd) : Status();
+  if (close(fd) != 0 && status) return errno_error("writing " + path_, errno);
+  return status;
 }
 
 Status EventFileWriter::write_block(BlockKind kind, std::uint32_t records, std::uint32_t first_id,
@@ -174,11 +182,18 @@ Status EventFileWriter::write_block(BlockKind kind, std::uint32_t records, std::
   constexpr char kPadding[8] = {};
   TELLER_CHECK_OK(write_all(&header, sizeof header));
   TELLER_CHECK_OK(write_all(payload.data(), payload.size()));
-  return write_all(kPadding, padded_size(payload.size()) - payload.size());
+  TELLER_CHECK_OK(write_all(kPadding, padded_size(payload.size()) - payload.size()));
+  if (background_ != nullptr) background_->append(fd_, path_, std::exchange(block_, {}));
+  return {};
 }
 
 Status EventFileWriter::write_all(const void* data, std::size_t size) {
   if (failed_) return failure_;
+  if (background_ != nullptr) {
+    block_.append(static_cast<const char*>(data), size);
+    bytes_written_ += size;
+    return {};
+  }
   const char* at = static_cast<const char*>(data);
   while (size > 0) {
     const ssize_t done = write(fd_, at, size);

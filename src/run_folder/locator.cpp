@@ -33,7 +33,9 @@ Json locator(const Chains& chains, const RunName& run, std::uint32_t node) {
   const std::uint32_t step = chains.nodes.step[node];
   const std::uint32_t track = chains.nodes.track[node];
   json["run"] = run.run;
-  json["host"] = run.host.empty() ? Json() : Json(run.host);
+  const std::string_view own = chains.host_of_source(chains.nodes.source[node]);
+  const std::string_view host = own.empty() ? std::string_view(run.host) : own;
+  json["host"] = host.empty() ? Json() : Json(host);
   json["rank"] = rank < 0 ? Json() : Json(rank);
   json["pid"] = nullptr;
   if (track < chains.tracks.pid.size()) json["pid"] = chains.tracks.pid[track];

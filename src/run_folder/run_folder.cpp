@@ -42,6 +42,7 @@ constexpr Maker kMakers[] = {{"events", "teller trace -- COMMAND… or teller im
                              {"slices", "teller slice RUN"},
                              {"tokens", "teller encode RUN --vocab FILE"},
                              {"diagnosis", "teller diagnose RUN"},
+                             {"snapshot", "teller snapshot PID…"},
                              {"labels", "teller simulate, or write it (docs/labels.md)"}};
 
 std::string maker_of(std::string_view artifact) {

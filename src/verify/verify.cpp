@@ -80,7 +80,7 @@ Result<VerifyReport> verify(const std::string& path) {
   VerifyReport report;
   report.state = text_of(run.manifest(), "state");
   for (const char* name : {"events", "logs", "processes", "context", "chains", "findings", "slices",
-                           "tokens", "labels", "diagnosis"}) {
+                           "tokens", "labels", "diagnosis", "snapshot"}) {
     const auto files = run.artifact_files(name);
     const auto usable = run.require_artifact(name);
     if (files.empty() && !usable) continue;

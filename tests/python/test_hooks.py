@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 import pytest
 from conftest import ROOT
-from trace_support import PYTHON, balanced, events, lines, needs_target, sources, trace
+from trace_support import BUILD, LIBRARY, PYTHON, balanced, events, lines, needs_target, sources, trace
 
 sys.path.insert(0, str(ROOT / "python_hooks"))
 from teller_hooks.expressions import Refused, compile_expression  # noqa: E402
 from teller_hooks.record import Foreign, _plain  # noqa: E402
 
 pytestmark = needs_target
+EXTENSION = BUILD / "preload/teller_native.abi3.so"
 
 MODULE = '''
 import asyncio
@@ -91,9 +92,13 @@ TARGETS = [
 ]
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A folder with the module and its hook file."""
+@pytest.fixture(params=["extension", "ctypes"])
+def project(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the module and its hook file; each test runs with both ways into the library."""
+    if request.param == "ctypes":
+        monkeypatch.setenv("TELLER_NO_EXTENSION", "1")
+    elif not EXTENSION.exists():
+        pytest.skip("the extension is not built (no Python.h)")
     (tmp_path / "engine_under_test.py").write_text(MODULE)
     (tmp_path / "hooks.json").write_text(
         json.dumps({"format": "teller.hooks", "version": 1, "stack": "demo", "targets": TARGETS}))
@@ -141,6 +146,21 @@ print(asyncio.run(main()))
     assert {e["correlation"] for e in events(project / "run", "start")} == ends
     assert all(e["domain"] == "teller" for e in events(project / "run"))
     balanced(project / "run")
+
+
+def test_the_way_into_the_library_is_said(project: Path) -> None:
+    run(project, "m.function(1)")
+    expected = "ctypes" if "TELLER_NO_EXTENSION" in os.environ else "extension"
+    assert sources(project / "run")[0]["hook_calls"] == expected
+
+
+def test_a_broken_extension_is_left_out(project: Path, tmp_path: Path) -> None:
+    """A Python that cannot load it (another ABI) goes through ctypes."""
+    code = "import sys; sys.path.insert(0, sys.argv[1]); from teller_hooks import bridge; print(bridge.load(sys.argv[2], sys.argv[3]), bridge.kind)"
+    (tmp_path / "bad.so").write_bytes(b"no library")
+    for extension in (tmp_path / "bad.so", tmp_path / "absent.so"):
+        done = trace(project / "run", PYTHON, "-c", code, ROOT / "python_hooks", LIBRARY, extension, options=("-q", "--overwrite"))
+        assert done.stdout == b"True ctypes\n", done.stderr
 
 
 def test_the_steps_record_is_a_mark_inside_the_step(project: Path) -> None:

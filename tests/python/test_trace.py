@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import as_nobody, expect_one_line, needs_root, run_teller, teller_binary
-from trace_support import (FAIL_CALL, LIBRARY, PYTHON, TARGET, balanced, events, lines, manifest, needs_target, sources,
+from trace_support import (BUILD, FAIL_CALL, LIBRARY, PYTHON, TARGET, balanced, events, lines, manifest, needs_target, sources,
                            trace)
 
 
@@ -19,9 +19,10 @@ from trace_support import (FAIL_CALL, LIBRARY, PYTHON, TARGET, balanced, events,
 def test_only_the_doors_are_exported() -> None:
     text = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], text=True, capture_output=True, check=True).stdout
     names = {line.split()[-1] for line in text.splitlines()}
-    assert names == {"InitializeInjection", "InitializeInjectionNvtx2", "teller_hook_init", "teller_hook_push",
-                     "teller_hook_pop", "teller_hook_mark", "teller_hook_start", "teller_hook_end",
-                     "teller_hook_note"}
+    assert names == {"InitializeInjection", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension",
+                     "teller_hook_init", "teller_hook_push", "teller_hook_pop", "teller_hook_mark", "teller_hook_start",
+                     "teller_hook_end", "teller_hook_note", "teller_hook_message", "teller_hook_push_message",
+                     "teller_hook_start_message", "teller_hook_observe_torch"}
     needed = subprocess.run(["readelf", "-d", LIBRARY], text=True, capture_output=True, check=True).stdout
     libraries = [line.split("[")[1].rstrip("]") for line in needed.splitlines() if "NEEDED" in line]
     assert all(name.startswith(("libc.so", "ld-linux", "libdl", "libpthread")) for name in libraries), libraries
@@ -171,7 +172,7 @@ def test_ranges_across_threads_wide_text_and_thread_names(tmp_path: Path) -> Non
     assert start["name"] == "crossing" and start["correlation"] == stop["correlation"]
     assert start["tid"] != stop["tid"]
     assert events(run, "push")[0]["name"] == "wide \u00e9\u4e2d\U0001f600"
-    assert list(sources(run)[0]["thread_names"].values()) == ["named by NVTX"]
+    assert [entry["name"] for entry in sources(run)[0]["thread_names"]] == ["named by NVTX"]
 
 
 @needs_target
@@ -253,6 +254,37 @@ def test_an_existing_run_is_not_overwritten(tmp_path: Path) -> None:
     assert trace(run, "/bin/true").returncode == 0
     expect_one_line(run_teller("trace", "-o", run, "--", "/bin/true"), 125, says="not empty")
     assert trace(run, "/bin/true", options=("--overwrite",)).returncode == 0
+
+
+@needs_target
+def test_an_event_costs_no_allocation_no_lock_and_no_system_call(tmp_path: Path) -> None:
+    """The program counts the first two, and the kernel kills it for the third."""
+    target = BUILD / "tests/targets/promise_target"
+    done = trace(tmp_path / "run", target)
+    if b"no seccomp" in done.stderr:
+        pytest.skip("seccomp is not allowed here")
+    assert done.returncode == 0 and done.stdout == b"allocations 0 locks 0\n", done
+    counters = manifest(tmp_path / "run")["counters"]
+    assert counters["trace.events"] + counters["trace.events_dropped"] == 20010 * 7
+    # The instruments work.
+    assert trace(tmp_path / "run2", target, "allocate").stdout == b"allocations 1 locks 0\n"
+    assert trace(tmp_path / "run3", target, "call").returncode == -signal.SIGSYS
+
+
+@needs_target
+def test_a_disk_that_stalls_loses_nothing(tmp_path: Path) -> None:
+    """Each write takes most of a second: the events wait in the recorder's memory, and the output passes at once."""
+    code = ("import nvtx, time\n"
+            "for i in range(1500):\n"
+            "    for _ in range(100):\n        nvtx.push_range('x'); nvtx.pop_range()\n"
+            "    time.sleep(0.001)\n"
+            "print('done', flush=True)")
+    slow = {**os.environ, "LD_PRELOAD": str(BUILD / "tests/targets/libslow_write.so"), "TELLER_TEST_STALL_MS": "700"}
+    done = trace(tmp_path / "run", PYTHON, "-c", code, options=("--no-hooks",), env=slow)
+    assert done.returncode == 0 and done.stdout == b"done\n", done.stderr
+    counters = manifest(tmp_path / "run")["counters"]
+    assert counters["trace.ranges"] == 150000 and counters["trace.events_dropped"] == 0
+    assert run_teller("verify", tmp_path / "run").returncode == 0
 
 
 @needs_root

@@ -40,7 +40,9 @@ const std::map<std::string, EventKind> kKinds = {{"range", EventKind::kRange},
                                                  {"counter", EventKind::kCounter},
                                                  {"window", EventKind::kWindow},
                                                  {"step_record", EventKind::kStepRecord},
-                                                 {"unknown", EventKind::kUnknown}};
+                                                 {"unknown", EventKind::kUnknown},
+                                                 {"memory", EventKind::kMemory},
+                                                 {"external_id", EventKind::kExternalId}};
 
 class Builder {
  public:

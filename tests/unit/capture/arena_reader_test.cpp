@@ -156,7 +156,7 @@ TEST(ArenaReader, SurvivesNonsense) {
     Counting sink;
     reader->drain(sink);
     reader->drain(sink);
-    reader->report_open_calls(sink);
+    reader->report_unfinished(sink);
   }
 }
 

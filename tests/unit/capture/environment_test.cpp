@@ -17,6 +17,7 @@ EnvironmentRequest request() {
   request.library = "/lib/c.so";
   request.python_hooks = "/hooks";
   request.hook_files = {"/a.json", "/b.json"};
+  request.level = "engine";
   return request;
 }
 
@@ -28,6 +29,7 @@ TEST(Environment, KeepsWhatTheUserHasSet) {
   EXPECT_TRUE(holds(made.variables, "LD_PRELOAD=/x.so"));
   EXPECT_TRUE(holds(made.variables, "NVTX_INJECTION64_PATH=/lib/c.so"));
   EXPECT_TRUE(holds(made.variables, "TELLER_HOOKS=/a.json:/b.json"));
+  EXPECT_TRUE(holds(made.variables, "TELLER_LEVEL=engine"));
   EXPECT_TRUE(made.notes.empty());
 }
 

@@ -1,6 +1,4 @@
 // Device activities that find their ring full: how long the traced program is held up.
-#include "preload/recorder.h"
-
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -14,6 +12,7 @@
 
 #include "capture/arena_reader.h"
 #include "capture/messages.h"
+#include "preload/cuda_recorder.h"
 
 namespace teller::collector {
 namespace {

@@ -1,0 +1,167 @@
+#include "capture/control_socket.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/file.h"
+
+namespace teller::capture {
+
+namespace {
+
+constexpr std::size_t kMaxClients = 64;
+
+bool address_of(const std::string& path, sockaddr_un* address) {
+  *address = {};
+  address->sun_family = AF_UNIX;
+  if (path.size() >= sizeof address->sun_path) return false;
+  std::memcpy(address->sun_path, path.c_str(), path.size() + 1);
+  return true;
+}
+
+// The folder of the socket is closed to others already; this holds even where it is not.
+bool is_same_user(int connection) {
+  ucred client{};
+  socklen_t size = sizeof client;
+  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &client, &size) != 0) return false;
+  return client.uid == geteuid() || client.uid == 0;
+}
+
+// Appends what has arrived; false if the other side is gone or says too much.
+bool read_some(int connection, std::string& text) {
+  char buffer[kMaxControlBytes];
+  for (;;) {
+    const ssize_t count = recv(connection, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (count < 0) return errno == EAGAIN || errno == EINTR;
+    if (count == 0) return false;
+    text.append(buffer, static_cast<std::size_t>(count));
+    if (text.find('\n') != std::string::npos) return true;
+    if (text.size() > kMaxControlBytes) return false;
+  }
+}
+
+}  // namespace
+
+Result<ControlSocket> ControlSocket::listen_at(const std::string& path) {
+  ControlSocket control;
+  sockaddr_un address{};
+  if (!address_of(path, &address)) return errno_error("listening at " + path, ENAMETOOLONG);
+  control.listener_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (control.listener_ < 0) return errno_error("opening a socket", errno);
+  if (bind(control.listener_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      listen(control.listener_, 16) != 0) {
+    return errno_error("listening at " + path, errno);
+  }
+  control.path_ = path;
+  return control;
+}
+
+ControlSocket::ControlSocket(ControlSocket&& other) noexcept
+    : path_(std::exchange(other.path_, "")),
+      listener_(std::exchange(other.listener_, -1)),
+      clients_(std::exchange(other.clients_, {})) {}
+
+ControlSocket& ControlSocket::operator=(ControlSocket&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(listener_, other.listener_);
+  std::swap(clients_, other.clients_);
+  return *this;
+}
+
+ControlSocket::~ControlSocket() {
+  for (const Client& client : clients_) close(client.connection);
+  if (listener_ >= 0) close(listener_);
+  if (!path_.empty()) unlink(path_.c_str());
+}
+
+void ControlSocket::accept_clients() {
+  for (;;) {
+    const int connection = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (connection < 0) return;
+    if (clients_.size() < kMaxClients && is_same_user(connection)) {
+      clients_.push_back({connection, ""});
+    } else {
+      close(connection);
+    }
+  }
+}
+
+std::vector<ControlRequest> ControlSocket::take() {
+  std::vector<ControlRequest> requests;
+  if (listener_ < 0) return requests;
+  accept_clients();
+  std::vector<Client> waiting;
+  for (Client& client : clients_) {
+    const bool open = read_some(client.connection, client.text);
+    const std::size_t end = client.text.find('\n');
+    if (end != std::string::npos) {
+      requests.push_back({client.connection, client.text.substr(0, end)});
+    } else if (open) {
+      waiting.push_back(std::move(client));
+    } else {
+      close(client.connection);
+    }
+  }
+  clients_ = std::move(waiting);
+  return requests;
+}
+
+void answer(int connection, const std::string& line) {
+  const std::string text = line + "\n";
+  // A client that does not read has its own buffer to hold one line; if not, it gets none.
+  if (send(connection, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) errno = 0;
+  close(connection);
+}
+
+namespace {
+
+// Reads up to the end of the line, or to the end of the time.
+Result<std::string> read_answer(int connection, double timeout_s) {
+  std::string text;
+  char buffer[kMaxControlBytes];
+  for (;;) {
+    pollfd watched{connection, POLLIN, 0};
+    const int ready = poll(&watched, 1, static_cast<int>(timeout_s * 1000));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready == 0) {
+      return Error{ErrorCode::kIo, "waiting for the recorder: no answer within the time", ""};
+    }
+    const ssize_t count = recv(connection, buffer, sizeof buffer, 0);
+    if (count <= 0) return Error{ErrorCode::kIo, "the recorder ended without an answer", ""};
+    text.append(buffer, static_cast<std::size_t>(count));
+    const std::size_t end = text.find('\n');
+    if (end != std::string::npos) return text.substr(0, end);
+    if (text.size() > 4 * kMaxControlBytes) {
+      return Error{ErrorCode::kIo, "the recorder's answer makes no sense", ""};
+    }
+  }
+}
+
+}  // namespace
+
+Result<std::string> ask_recorder(const std::string& path, const std::string& line,
+                                 double timeout_s) {
+  sockaddr_un address{};
+  if (!address_of(path, &address))
+    return errno_error("asking the recorder at " + path, ENAMETOOLONG);
+  const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (connection < 0) return errno_error("opening a socket", errno);
+  Result<std::string> result = std::string();
+  const std::string text = line + "\n";
+  if (connect(connection, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      send(connection, text.data(), text.size(), MSG_NOSIGNAL) < 0) {
+    result = errno_error("asking the recorder at " + path, errno);
+  } else {
+    result = read_answer(connection, timeout_s);
+  }
+  close(connection);
+  return result;
+}
+
+}  // namespace teller::capture

@@ -1,0 +1,194 @@
+// Whether a program can be recorded here, and its Python reached.
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "base/command.h"
+#include "doctor/checks.h"
+#include "run_folder/event_file.h"
+#include "run_folder/run_folder.h"
+
+namespace teller::doctor_detail {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kTimeoutMs = 20000;
+constexpr std::size_t kMostBytes = 1u << 16;
+// What a traced process maps and grows (docs/trace.md).
+constexpr std::uint64_t kArenaBytes = 290u << 20;
+constexpr std::uint64_t kSmallestArenaBytes = 33u << 20;
+constexpr std::uint64_t kMiB = 1u << 20;
+constexpr std::uint64_t kGiB = 1u << 30;
+
+std::string megabytes(std::uint64_t bytes) {
+  return std::to_string(bytes / kMiB) + " MiB";
+}
+
+// Events of all files of a run.
+std::uint64_t count_events(const std::string& path) {
+  const auto run = RunFolder::open(path);
+  if (!run) return 0;
+  std::uint64_t count = 0;
+  for (const std::string& file : run->artifact_files("events")) {
+    const auto events = EventFile::open(run->file(file));
+    if (events) count += events->event_count();
+  }
+  return count;
+}
+
+// Records this very program while it plays an NVTX client.
+void check_small_trace(const DoctorOptions& options, Checks& checks) {
+  Check check{"small trace", CheckStatus::kMissing, "", "", true};
+  std::error_code error;
+  std::string folder = (fs::temp_directory_path(error) / "teller-doctor-XXXXXX").string();
+  if (error || mkdtemp(folder.data()) == nullptr) {
+    check.detail = "no temporary folder could be made";
+    check.hint = "set TMPDIR to a folder that can be written";
+    checks.push_back(check);
+    return;
+  }
+  const std::string run = folder + "/run";
+  const auto output = run_command({options.executable, "trace", "-q", "-o", run, "--",
+                                   options.executable, "doctor", "--nvtx-client"},
+                                  kTimeoutMs, kMostBytes);
+  const std::uint64_t events = count_events(run);
+  fs::remove_all(folder, error);
+  if (events > 0) {
+    check.status = CheckStatus::kOk;
+    check.detail = "a program with NVTX ranges was recorded: " + std::to_string(events) + " events";
+  } else {
+    const std::string why = output ? first_line(output->err) : output.error().message;
+    check.detail = "a program with NVTX ranges left no event" + (why.empty() ? "" : ": " + why);
+    check.hint = "see the other lines; docs/trace.md says what the collector needs";
+  }
+  checks.push_back(check);
+}
+
+void check_collector(const DoctorOptions& options, Checks& checks) {
+  if (options.library.empty()) {
+    checks.push_back({"collector library", CheckStatus::kMissing,
+                      "libteller_collector.so was not found beside teller",
+                      "build it (cmake --build), install it, or set TELLER_ROOT", true});
+    return;
+  }
+  checks.push_back({"collector library", CheckStatus::kOk, options.library, "", true});
+  check_small_trace(options, checks);
+}
+
+void check_shared_memory(Checks& checks) {
+  Check memory{"memfd_create", CheckStatus::kOk, "works", "", true};
+  const int fd =
+      static_cast<int>(syscall(SYS_memfd_create, "teller-doctor", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (fd < 0) {
+    memory = {"memfd_create", CheckStatus::kMissing, std::strerror(errno),
+              "the container's seccomp profile must allow it", true};
+  } else {
+    close(fd);
+  }
+  checks.push_back(memory);
+  Check pidfd{"pidfd_open", CheckStatus::kOk, "works", "", false};
+  const int process = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
+  if (process < 0) {
+    pidfd = {"pidfd_open", CheckStatus::kWarning, std::strerror(errno),
+             "ends of processes are then seen with a delay (Linux 5.3, or seccomp)", false};
+  } else {
+    close(process);
+  }
+  checks.push_back(pidfd);
+}
+
+void check_limit(int resource, const char* name, std::uint64_t least, bool required,
+                 const char* hint, Checks& checks) {
+  rlimit limit{};
+  getrlimit(static_cast<__rlimit_resource_t>(resource), &limit);
+  Check check{name, CheckStatus::kOk, "unlimited", "", required};
+  if (limit.rlim_cur != RLIM_INFINITY) check.detail = std::to_string(limit.rlim_cur);
+  if (limit.rlim_cur < least) {
+    check.status = required ? CheckStatus::kMissing : CheckStatus::kWarning;
+    check.hint = hint;
+  }
+  checks.push_back(check);
+}
+
+void check_space(const char* name, const char* path, std::uint64_t least, std::uint64_t good,
+                 const char* hint, bool required, Checks& checks) {
+  struct statvfs info {};
+  Check check{name, CheckStatus::kOk, "", "", required};
+  if (statvfs(path, &info) != 0) {
+    checks.push_back({name, CheckStatus::kWarning, std::strerror(errno), hint, required});
+    return;
+  }
+  const std::uint64_t free = info.f_bavail * info.f_frsize;
+  check.detail = megabytes(free) + " free in " + path;
+  if (free < good) check.status = CheckStatus::kWarning;
+  if (free < least) check.status = required ? CheckStatus::kMissing : CheckStatus::kWarning;
+  if (check.status != CheckStatus::kOk) check.hint = hint;
+  checks.push_back(check);
+}
+
+}  // namespace
+
+void check_tracing(const DoctorOptions& options, Checks& checks) {
+  check_collector(options, checks);
+  check_shared_memory(checks);
+  check_limit(RLIMIT_AS, "ulimit -v (address space)", 2 * kArenaBytes, true,
+              "each traced process maps 290 MiB: raise it, or ulimit -v unlimited", checks);
+  check_limit(RLIMIT_FSIZE, "ulimit -f (file size)", kSmallestArenaBytes, true,
+              "below 33 MiB nothing is recorded: ulimit -f unlimited", checks);
+  check_limit(RLIMIT_NOFILE, "ulimit -n (open files)", 256, false,
+              "the recorder needs a few descriptors for each process: ulimit -n 4096", checks);
+  check_space("disk", ".", 64 * kMiB, kGiB, "free some space, or choose another place with -o",
+              true, checks);
+  check_space("/dev/shm", "/dev/shm", 64 * kMiB, 64 * kMiB,
+              "NCCL and PyTorch's data loaders need more: docker --shm-size=8g", false, checks);
+}
+
+void check_python(const DoctorOptions& options, Checks& checks) {
+  const std::string python = find_program("python3");
+  if (python.empty()) {
+    checks.push_back({"Python", CheckStatus::kWarning, "python3 is not on PATH",
+                      "without Python there is nothing that the hooks could wrap", false});
+    return;
+  }
+  // Versions by metadata: nothing is imported.
+  const auto versions =
+      run_command({python, "-c",
+                   "import sys, importlib.metadata as m\nprint('python', sys.version.split()[0])\n"
+                   "for n in ('torch', 'vllm', 'sglang'):\n  try: print(n, m.version(n))\n"
+                   "  except m.PackageNotFoundError: pass\n"},
+                  kTimeoutMs, kMostBytes);
+  std::string found;
+  if (versions && versions->exit_code == 0) {
+    for (const char c : versions->out) found += c == '\n' ? std::string(", ") : std::string(1, c);
+    if (found.size() >= 2) found.resize(found.size() - 2);
+  }
+  const bool engine = found.find(',') != std::string::npos;
+  checks.push_back(
+      {"Python and engines", found.empty() ? CheckStatus::kWarning : CheckStatus::kOk,
+       python + ": " + (found.empty() ? "it does not run" : found),
+       engine ? "" : "activate the environment that has torch, vllm or sglang to see it", false});
+  if (options.python_hooks.empty()) {
+    checks.push_back({"Python hooks", CheckStatus::kWarning, "their folder was not found",
+                      "install python_hooks beside teller, or set TELLER_ROOT", false});
+    return;
+  }
+  const auto loaded =
+      run_command({python, "-c", "import teller_hooks; print(teller_hooks.__name__)"}, kTimeoutMs,
+                  kMostBytes, {"PYTHONPATH=" + options.python_hooks});
+  const bool works = loaded && loaded->exit_code == 0;
+  checks.push_back({"Python hooks", works ? CheckStatus::kOk : CheckStatus::kWarning,
+                    works ? options.python_hooks : "they cannot be imported",
+                    works ? "" : "python -I and -S load no hooks; Python 3.8 or newer is needed",
+                    false});
+}
+
+}  // namespace teller::doctor_detail

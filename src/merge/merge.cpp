@@ -1,0 +1,202 @@
+#include "merge/merge.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/file.h"
+#include "merge/shifted_lines.h"
+#include "run_folder/run_folder.h"
+
+namespace teller {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+// One of the runs that are brought together.
+struct Part {
+  RunFolder run;
+  std::string host;                            // "" unknown
+  std::optional<std::int64_t> unix_offset_ns;  // what makes Unix time of its times
+  std::string state;
+};
+
+Json at(const Json& object, const char* key) {
+  return object.is_object() ? object.value(key, Json()) : Json();
+}
+
+std::string text_at(const Json& object, const char* key) {
+  const Json value = at(object, key);
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+Result<Part> open_part(const std::string& path) {
+  TELLER_TRY(RunFolder run, RunFolder::open(path));
+  Part part{std::move(run), "", std::nullopt, ""};
+  const Json& manifest = part.run.manifest();
+  part.host = text_at(at(manifest, "host"), "name");
+  part.state = text_at(manifest, "state");
+  const Json offset = at(at(manifest, "clock"), "unix_offset_ns");
+  if (offset.is_number_integer()) part.unix_offset_ns = offset.get<std::int64_t>();
+  return part;
+}
+
+// The digest of a run's events; "" where it has none yet.
+std::string events_digest(const Part& part) {
+  return text_at(at(at(part.run.manifest(), "artifacts"), "events"), "digest");
+}
+
+class Merger {
+ public:
+  Merger(const MergeOptions& options, std::vector<Part> parts)
+      : options_(options), parts_(std::move(parts)) {}
+
+  Result<MergeSummary> run();
+
+ private:
+  std::int64_t shift_of(const Part& part) const;
+  Status copy_events(const Part& part, const RunFolder& out);
+  Status append_lines(const Part& part, const RunFolder& out, const char* artefact,
+                      std::vector<std::string_view> times, std::uint64_t* lines);
+  Status publish(RunFolder& out, const char* artefact, std::vector<std::string> files,
+                 std::uint64_t records) const;
+  void describe(RunFolder& out) const;
+
+  const MergeOptions& options_;
+  std::vector<Part> parts_;
+  const Part* base_ = nullptr;  // whose clock is the merged run's; null if none has one
+  std::vector<std::string> event_files_;
+  std::uint64_t events_ = 0;
+  MergeSummary summary_;
+};
+
+std::int64_t Merger::shift_of(const Part& part) const {
+  if (base_ == nullptr || !part.unix_offset_ns || part.host == base_->host) return 0;
+  std::int64_t shift = 0;
+  return __builtin_sub_overflow(*part.unix_offset_ns, *base_->unix_offset_ns, &shift) ? 0 : shift;
+}
+
+Status Merger::copy_events(const Part& part, const RunFolder& out) {
+  TELLER_TRY(const auto files, part.run.require_artifact("events"));
+  for (const std::string& file : files) {
+    // NNNN.<rest of its name>: as trace names them, numbered anew.
+    const std::string name = fs::path(file).filename().string();
+    const std::size_t dot = name.find('.');
+    char number[32];
+    std::snprintf(number, sizeof number, "events/%04llu",
+                  static_cast<unsigned long long>(event_files_.size()));
+    const std::string copy = number + (dot == std::string::npos ? ".tev" : name.substr(dot));
+    std::error_code error;
+    fs::copy_file(part.run.file(file), out.file(copy), error);
+    if (error) return errno_error("copying " + part.run.file(file), error.value());
+    event_files_.push_back(copy);
+  }
+  const Json records = at(at(at(part.run.manifest(), "artifacts"), "events"), "records");
+  if (records.is_number_unsigned()) events_ += records.get<std::uint64_t>();
+  return {};
+}
+
+Status Merger::append_lines(const Part& part, const RunFolder& out, const char* artefact,
+                            std::vector<std::string_view> times, std::uint64_t* lines) {
+  const std::string path = out.file(std::string(artefact) + ".jsonl");
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (fd < 0) return errno_error("creating " + path, errno);
+  for (const std::string& file : part.run.artifact_files(artefact)) {
+    const ShiftRequest request{part.run.file(file), times, shift_of(part), part.host};
+    auto counts = append_shifted(request, fd, path);
+    if (!counts) {
+      close(fd);
+      return counts.error();
+    }
+    *lines += counts->lines;
+    summary_.malformed_lines += counts->malformed;
+  }
+  if (close(fd) != 0) return errno_error("writing " + path, errno);
+  return {};
+}
+
+Status Merger::publish(RunFolder& out, const char* artefact, std::vector<std::string> files,
+                       std::uint64_t records) const {
+  ArtifactInfo info;
+  info.name = artefact;
+  info.made_by = "merge";
+  info.files = std::move(files);
+  info.records = records;
+  return out.publish(info);
+}
+
+void Merger::describe(RunFolder& out) const {
+  Json& manifest = out.manifest();
+  if (base_ != nullptr) manifest["clock"] = base_->run.manifest()["clock"];
+  std::set<std::string> hosts;
+  Json merged = Json::array();
+  for (const Part& part : parts_) {
+    hosts.insert(part.host);
+    merged.push_back({{"run", fs::path(part.run.path()).filename().string()},
+                      {"host", part.host.empty() ? Json() : Json(part.host)},
+                      {"state", part.state},
+                      {"shift_ns", shift_of(part)},
+                      {"target", at(part.run.manifest(), "target")},
+                      {"counters", at(part.run.manifest(), "counters")}});
+  }
+  if (hosts.size() == 1 && !hosts.begin()->empty()) manifest["host"] = {{"name", *hosts.begin()}};
+  manifest["merged"] = std::move(merged);
+}
+
+Result<MergeSummary> Merger::run() {
+  for (const Part& part : parts_) {
+    if (base_ == nullptr && part.unix_offset_ns) base_ = &part;
+    if (!part.unix_offset_ns) summary_.no_clock.push_back(part.run.path());
+    if (part.state != "sealed") summary_.unfinished.push_back(part.run.path());
+  }
+  TELLER_TRY(RunFolder out, RunFolder::create(options_.output, "merge", options_.overwrite));
+  std::error_code error;
+  fs::create_directory(out.file("events"), error);
+  if (error) return errno_error("creating " + out.file("events"), error.value());
+  for (const Part& part : parts_) {
+    TELLER_CHECK_OK(copy_events(part, out));
+    TELLER_CHECK_OK(append_lines(part, out, "logs", {"t"}, &summary_.log_lines));
+    TELLER_CHECK_OK(append_lines(part, out, "processes", {"start", "end"}, &summary_.processes));
+    TELLER_CHECK_OK(append_lines(part, out, "context", {"t"}, &summary_.context_records));
+  }
+  TELLER_CHECK_OK(publish(out, "events", event_files_, events_));
+  TELLER_CHECK_OK(publish(out, "logs", {"logs.jsonl"}, summary_.log_lines));
+  TELLER_CHECK_OK(publish(out, "processes", {"processes.jsonl"}, summary_.processes));
+  TELLER_CHECK_OK(publish(out, "context", {"context.jsonl"}, summary_.context_records));
+  describe(out);
+  out.set_state("sealed");
+  TELLER_CHECK_OK(out.save());
+  summary_.runs = parts_.size();
+  summary_.event_files = event_files_.size();
+  return std::move(summary_);
+}
+
+}  // namespace
+
+Result<MergeSummary> merge(const MergeOptions& options) {
+  std::vector<Part> parts;
+  std::set<std::string> digests;
+  for (const std::string& path : options.runs) {
+    TELLER_TRY(Part part, open_part(path));
+    const std::string digest = events_digest(part);
+    if (!digest.empty() && part.run.artifact_files("events").size() > 0 &&
+        !digests.insert(digest).second) {
+      return Error{ErrorCode::kUsage,
+                   "merging " + path + ": another of the runs has the same events",
+                   "name each run once"};
+    }
+    parts.push_back(std::move(part));
+  }
+  return Merger(options, std::move(parts)).run();
+}
+
+}  // namespace teller

@@ -1,0 +1,228 @@
+"""The hooks as a guest: what the user has set for Python stays, and profilers see the program as it is."""
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from trace_support import BUILD, FAIL_CALL, PYTHON, events, needs_target, sources, trace
+
+pytestmark = needs_target
+
+MODULE = """
+import asyncio
+def work(n): return helper(n) * 2
+def helper(n):
+    if n > 2:
+        return n + 1
+    return n
+async def outer():
+    await asyncio.sleep(0.001)
+    return await inner() + 1
+async def inner():
+    await asyncio.sleep(0.001)
+    return 1
+async def stream():
+    for _ in range(2):
+        yield await inner()
+def items():
+    yield work(1)
+    yield work(2)
+"""
+TARGETS = [{"module": "hosted", "object": name, "range": name} for name in ("work", "helper", "outer", "inner", "stream", "items")]
+
+
+@pytest.fixture(params=["extension", "ctypes"])
+def project(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a module and its targets, for both ways into the library."""
+    if request.param == "ctypes":
+        monkeypatch.setenv("TELLER_NO_EXTENSION", "1")
+    elif not (BUILD / "preload/teller_native.abi3.so").exists():
+        pytest.skip("the extension is not built (no Python.h)")
+    write(tmp_path, MODULE, TARGETS)
+    return tmp_path
+
+
+def write(folder: Path, module: str, targets: list) -> None:
+    """The module and its hook file."""
+    (folder / "hosted.py").write_text(module)
+    (folder / "hooks.json").write_text(json.dumps({"format": "teller.hooks", "version": 1, "stack": "x", "targets": targets}))
+
+
+def same(project: Path, code: str, *options: object, env: dict | None = None) -> list:
+    """Runs `code` plainly and traced: both must print the same. Names of the ranges."""
+    (project / "main.py").write_text(code)
+    plain = subprocess.run([PYTHON, project / "main.py"], capture_output=True, cwd=project, env=env, timeout=120)
+    traced = trace(project / "run", PYTHON, project / "main.py", options=("-q", "--overwrite", "--hooks", project / "hooks.json", *options),
+                   cwd=project, env=env)
+    assert plain.returncode == 0, plain.stderr
+    assert (traced.returncode, traced.stdout) == (0, plain.stdout), traced.stderr
+    return [e["name"] for e in events(project / "run", "push", "start")]
+
+
+def test_pythonpath_keeps_its_entries(project: Path) -> None:
+    (project / "mine").mkdir()
+    (project / "mine/extra.py").write_text("value = 7\n")
+    code = "import sys, extra, hosted\nprint(extra.value, [p for p in sys.path if 'teller' not in p], hosted.work(1))\n"
+    assert same(project, code, env={**os.environ, "PYTHONPATH": f"{project / 'mine'}:/none"}) == ["work", "helper"]
+
+
+def test_ld_preload_is_the_users(project: Path) -> None:
+    environment = {**os.environ, "LD_PRELOAD": str(FAIL_CALL)}
+    code = "import os, hosted\nprint(os.environ['LD_PRELOAD'], 'fail_call' in open('/proc/self/maps').read(), hosted.work(1))\n"
+    assert same(project, code, env=environment) == ["work", "helper"]
+    code = code.replace("os.environ['LD_PRELOAD']", "os.environ['LD_PRELOAD'].split(':')[-1]")
+    assert same(project, code, "--preload", env=environment) == ["work", "helper"]
+
+
+def test_a_profile_function_sees_the_programs_calls(project: Path) -> None:
+    code = """
+import sys, threading, hosted
+seen = []
+def profile(frame, event, argument):
+    if event in ("call", "return") and frame.f_code.co_filename.endswith("hosted.py"):
+        seen.append((event, frame.f_code.co_name))
+sys.setprofile(profile)
+threading.setprofile(profile)
+thread = threading.Thread(target=hosted.work, args=(3,))
+thread.start()
+thread.join()
+hosted.work(1)
+print(sys.getprofile() is profile)
+sys.setprofile(None)
+print(seen)
+"""
+    assert same(project, code) == ["work", "helper"] * 2
+
+
+def test_cprofile_counts_the_programs_calls(project: Path) -> None:
+    code = """
+import cProfile, pstats, hosted
+profile = cProfile.Profile()
+print(profile.runcall(lambda: [hosted.work(n) for n in range(5)]))
+print(sorted((key[2], value[1]) for key, value in pstats.Stats(profile).stats.items() if key[0].endswith("hosted.py")))
+"""
+    assert same(project, code) == ["work", "helper"] * 5
+
+
+def test_a_trace_function_counts_the_programs_lines(project: Path) -> None:
+    code = """
+import sys, hosted
+lines = []
+def tracer(frame, event, argument):
+    if frame.f_code.co_filename.endswith("hosted.py"):
+        lines.append((event, frame.f_lineno))
+    return tracer
+sys.settrace(tracer)
+hosted.work(1), hosted.work(3), list(hosted.items())
+sys.settrace(None)
+print(lines)
+"""
+    assert len(same(project, code)) == 9
+
+
+@pytest.mark.skipif(importlib.util.find_spec("coverage") is None, reason="coverage is not installed")
+def test_coverage_is_the_same(project: Path) -> None:
+    code = """
+import coverage
+measured = coverage.Coverage(data_file=None, include="*/hosted.py", branch=True)
+measured.start()
+import hosted
+hosted.work(1)
+measured.stop()
+print(measured.analysis2("hosted.py")[1:4])
+"""
+    assert same(project, code) == ["work", "helper"]
+
+
+def test_ranges_nest_across_awaits(project: Path) -> None:
+    code = """
+import asyncio, hosted
+async def main():
+    return await asyncio.gather(hosted.outer(), hosted.outer()), [x async for x in hosted.stream()], list(hosted.items())
+print(asyncio.run(main()))
+"""
+    names = same(project, code)
+    assert sorted(names) == ["helper"] * 2 + ["inner"] * 4 + ["items"] + ["outer"] * 2 + ["stream"] + ["work"] * 2
+    open_ranges: dict = {}
+    spans = []
+    for event in events(project / "run", "start", "stop"):
+        if event["record"] == "start":
+            open_ranges[event["correlation"]] = event
+        else:
+            begin = open_ranges.pop(event["correlation"])
+            spans.append((begin["name"], begin["begin_ns"] if "begin_ns" in begin else begin["begin"], event.get("begin_ns", event.get("begin"))))
+    assert not open_ranges
+    inner = [span for span in spans if span[0] == "inner"]
+    around = [span for span in spans if span[0] in ("outer", "stream")]
+    assert all(any(o[1] <= i[1] and i[2] <= o[2] for o in around) for i in inner)
+
+
+RECORDED = """
+class Engine:
+    held = {"a": 3, "b": 5}
+    def schedule(self): self.held = {"a": 0, "b": 6}; return 1
+    def new(self): return 1
+    def old(self): return self.new()
+"""
+
+
+def test_a_record_can_tell_what_was_before(project: Path) -> None:
+    common = {"module": "hosted", "layer": "STEP", "role": "schedule"}
+    write(project, RECORDED, [
+        {**common, "object": "Engine.schedule", "before": "{i: n for i, n in self.held.items()}",
+         "record": {"engine": "'x'", "req": "[]", "preempt": "[(i, before[i]) for i, n in self.held.items() if n == 0]",
+                    "step": "getattr(self, 'no_number', None)"}},
+        {"module": "hosted", "object": "Engine.old", "range": "old", "before": "self.nothing",
+         "record": {"engine": "'y'", "req": "[]", "kv": "before"}},
+        {"module": "hosted", "object": "Engine.old", "range": "other", "unless": "Engine.new"},
+    ])
+    assert same(project, "import hosted\nprint(hosted.Engine().schedule(), hosted.Engine().old())\n") == [
+        "hosted.py: Engine.schedule", "old"]
+    records = [e["attrs"] if isinstance(e["attrs"], dict) else json.loads(e["attrs"]) for e in events(project / "run", "step_record")]
+    assert records == [{"v": 1, "engine": "x", "req": [], "preempt": [["a", 3]]}, {"v": 1, "engine": "y", "req": []}]
+    hooks = sources(project / "run")[0]["hooks"]
+    assert hooks["record_errors"] == 1 and hooks["left_out"] == 1 and hooks["installed"] == 2
+
+
+OPTIMIZERS = """
+class Base:
+    def step(self): return "base"
+class Own(Base):
+    def step(self): return super().step() + "!"
+class Inherits(Base): pass
+"""
+
+
+def test_a_training_loop_has_a_step_for_each_iteration(project: Path) -> None:
+    write(project, OPTIMIZERS, [{"module": "hosted", "object": f"{name}.step", "range": "optimizer", "role": "iteration"}
+                                for name in ("Base", "Inherits")])
+    code = """
+import os, hosted
+first, second = hosted.Inherits(), hosted.Base()
+print([(first.step(), second.step()) for _ in range(3)])
+pid = os.fork()
+first.step()
+if pid == 0: os._exit(0)
+os.waitpid(pid, 0)
+del first
+second.step()
+try:
+    second.step(1)
+except TypeError as error:
+    print(error)
+"""
+    same(project, code)
+    parent = events(project / "run")[0]["pid"]
+    kinds = [(e["record"], e.get("name")) for e in events(project / "run", "push", "pop", "start", "stop") if e["pid"] == parent]
+    names = [name if kind in ("push", "start") else "end" for kind, name in kinds]
+    optimizer, iteration = ["optimizer", "end"], ["optimizer", "end", "end", "train iteration"]
+    # The first optimizer leads; the second does when it is gone; a call that raised ends nothing.
+    assert names == [*iteration[:2], "train iteration", *optimizer, *iteration, *optimizer, *iteration, *optimizer, *iteration,
+                     *iteration, *optimizer]
+    assert sum(e["name"] == "train iteration" for e in events(project / "run", "start")) == 6
+    child = [e["record"] for e in events(project / "run", "push", "pop", "start", "stop") if e["pid"] != parent]
+    assert child == ["push", "pop", "start"]  # it does not end its parent's

@@ -1,0 +1,96 @@
+"""teller merge: runs of several hosts become one."""
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import expect_one_line, run_teller, teller_binary
+from trace_support import PYTHON, dumped, lines, manifest, needs_target, sources
+
+pytestmark = needs_target
+
+PROGRAM = ("import os, nvtx\n"
+           "print('line of', os.environ['RANK'], flush=True)\n"
+           "for i in range(3):\n    nvtx.push_range('step[%d]' % i); nvtx.pop_range()\n")
+
+
+def record(run: Path, host: str, rank: int) -> None:
+    """A traced run on a machine of that name (a UTS namespace)."""
+    if os.getuid() != 0 or shutil.which("unshare") is None:
+        pytest.skip("needs root and unshare, to have two host names")
+    script = 'hostname "$1"; shift; exec "$@"'
+    command = ["unshare", "--uts", "sh", "-c", script, "sh", host, teller_binary(), "trace", "-o", str(run), "--", PYTHON, "-c", PROGRAM]
+    done = subprocess.run(command, env={**os.environ, "RANK": str(rank), "WORLD_SIZE": "2"}, capture_output=True, text=True, timeout=60)
+    if "unshare" in done.stderr:
+        pytest.skip("namespaces are not allowed here")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple:
+    a, b = tmp_path / "a", tmp_path / "b"
+    record(a, "node-a", 0)
+    record(b, "node-b", 1)
+    return a, b
+
+
+def test_two_hosts_become_one_run(tmp_path: Path, two: tuple) -> None:
+    a, b = two
+    # As if the second host had booted an hour later.
+    data = manifest(b)
+    hour = 3_600_000_000_000
+    data["clock"]["unix_offset_ns"] += hour
+    (b / "manifest.json").write_text(json.dumps(data))
+    before = {path: path.read_bytes() for run in two for path in run.rglob("*") if path.is_file()}
+    out = tmp_path / "job"
+    done = run_teller("merge", "-o", out, a, b, "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["runs"], told["event_files"], told["log_lines"], told["processes"]) == (2, 2, 2, 2)
+    assert told["no_clock"] == told["unfinished"] == []
+    assert run_teller("verify", out).returncode == 0
+    assert [(s["host"], s["rank"]) for s in sources(out)] == [("node-a", 0), ("node-b", 1)]
+    merged = {line["text"]: line for line in lines(out)}
+    assert merged["line of 0"]["host"] == "node-a" and merged["line of 1"]["host"] == "node-b"
+    assert merged["line of 0"]["t"] == lines(a)[0]["t"]
+    shift = manifest(out)["merged"][1]["shift_ns"]
+    assert abs(shift - hour) < 1_000_000_000
+    assert merged["line of 1"]["t"] == lines(b)[0]["t"] + shift
+    processes = lines(out, "processes.jsonl")
+    assert processes[1]["start"] == lines(b, "processes.jsonl")[0]["start"] + shift
+    assert all(path.read_bytes() == content for path, content in before.items())
+    again = tmp_path / "again"
+    assert run_teller("merge", "-o", again, a, b).returncode == 0
+    assert all((again / p.relative_to(out)).read_bytes() == p.read_bytes() for p in out.rglob("*") if p.is_file() and p.name != "manifest.json")
+
+
+def test_reconstruct_merges_several_runs_first(tmp_path: Path, two: tuple) -> None:
+    out = tmp_path / "job"
+    done = run_teller("reconstruct", "-o", out, *two)
+    assert done.returncode == 0, done.stderr
+    told = dumped(out, "chains.sources")
+    assert [(s["rank"], s["host"]) for s in told if s["record"] == "source"] == [(0, "node-a"), (1, "node-b")]
+    steps = [s for s in dumped(out, "chains.steps") if s["record"] == "step"]
+    assert len(steps) == 6
+    # Two hosts that booted within the same second are two clocks all the same.
+    expect_one_line(run_teller("reconstruct", *two), 2, says="name it with -o")
+
+
+def test_what_cannot_be_merged_is_refused(tmp_path: Path, two: tuple) -> None:
+    a, b = two
+    expect_one_line(run_teller("merge", "-o", tmp_path / "x", a, a), 2, says="the same events")
+    expect_one_line(run_teller("merge", "-o", tmp_path / "x", a, tmp_path / "nowhere"), 3)
+    assert not (tmp_path / "x").exists()
+    expect_one_line(run_teller("merge", "-o", b, a), 2, says="not empty")
+    data = manifest(b)
+    del data["clock"]
+    data["state"] = "recording"
+    (b / "manifest.json").write_text(json.dumps(data))
+    (b / "logs.jsonl").write_text('{"t":1,"text":"fine"}\nnot json\n[1]\n{"t":9223372036854775807,"text":"late"}\n')
+    told = json.loads(run_teller("merge", "-o", tmp_path / "y", a, b, "--json").stdout)
+    assert told["malformed_lines"] == 2 and told["no_clock"] == told["unfinished"] == [str(b)]
+    assert [line["t"] for line in lines(tmp_path / "y")][1:] == [1, 9223372036854775807]
