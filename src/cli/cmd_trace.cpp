@@ -22,6 +22,8 @@ constexpr const char* kFooter =
     "  teller trace -o RUN --hooks my_engine.json --log server.log -- ./start.sh\n"
     "  teller trace -o RUN --level operators -- python train.py\n"
     "  teller trace -o RUN --duration 60 --max-size 2G -- vllm serve MODEL\n"
+    "  teller trace --log 'logs/*.log' --metrics http://localhost:9000/metrics -- ./start.sh\n"
+    "  teller trace --redact-pattern 'cust-[0-9]+' -- python serve.py\n"
     "  teller trace -o RUN --last 60s --trigger-log 'CUDA error|OutOfMemory' --trigger-slow-step 5 "
     "-- vllm serve MODEL\n"
     "  srun teller trace -o runs/%h-%r -- python train.py    (%h host, %r rank, %p pid)\n";
@@ -76,25 +78,29 @@ void add_window_options(CLI::App* command, capture::CaptureOptions* options) {
       ->group(group);
 }
 
-// "A,!--no-a" flags of CLI11 set a bool either way.
 void add_context_options(CLI::App* command, capture::CaptureOptions* options) {
-  command->add_flag("--redact,!--no-redact", options->redact,
-                    "keep secrets and prompts out of the run (default: on; docs/logs.md)");
+  command->add_flag_callback(
+      "--redact", [options] { options->redact = true; },
+      "keep secrets and prompts out of the run: the default (docs/logs.md)");
+  command->add_flag_callback(
+      "--no-redact", [options] { options->redact = false; }, "keep them in it");
   command
       ->add_option("--redact-pattern", options->redact_patterns,
                    "also redact what this regular expression (RE2) matches; may be given more than "
                    "once")
       ->expected(1)
       ->take_all();
-  command->add_flag("!--no-context", options->context,
-                    "sample no processes, host, GPUs and engine metrics (docs/context.md)");
+  command->add_flag_callback(
+      "--no-context", [options] { options->context = false; },
+      "sample no processes, host, GPUs and engine metrics (docs/context.md)");
   command
       ->add_option("--metrics", options->metrics_urls,
                    "scrape this Prometheus endpoint each second; may be given more than once")
       ->expected(1)
       ->take_all();
-  command->add_flag("!--no-metrics", options->find_metrics,
-                    "do not look for the metrics of engines that the program starts");
+  command->add_flag_callback(
+      "--no-metrics", [options] { options->find_metrics = false; },
+      "do not look for the metrics of engines that the program starts");
   command->add_flag("--metrics-all", options->all_metrics,
                     "keep every series of the metrics, not only requests, KV cache and tokens");
 }

@@ -49,7 +49,7 @@ struct Context::State {
   std::mutex sampling;              // of processes; then `places`
   std::vector<CgroupPlace> places;  // also of processes that are gone
 
-  void put(std::int64_t time_ns, ContextRecord record);
+  void put(std::int64_t time_ns, const ContextRecord& record);
   void sample_processes();
   template <typename Body>
   static void start(const std::shared_ptr<State>& state, Body body);
@@ -62,7 +62,7 @@ struct Context::State {
   }
 };
 
-void Context::State::put(std::int64_t time_ns, ContextRecord record) {
+void Context::State::put(std::int64_t time_ns, const ContextRecord& record) {
   ContextRecord line = {{"t", time_ns}};
   line.update(record);
   const std::string text =
@@ -80,7 +80,7 @@ void Context::State::sample_processes() {
   const std::lock_guard alone(sampling);
   for (const ContextProcess& process : processes_now()) {
     const std::int64_t time = now_ns();
-    if (auto record = sample_process(options.root, process.pid)) put(time, std::move(*record));
+    if (auto record = sample_process(options.root, process.pid)) put(time, *record);
     const auto place = cgroup_of(options.root, process.pid);
     if (place && places.size() < kMaxCgroups &&
         std::find(places.begin(), places.end(), *place) == places.end()) {
@@ -161,15 +161,15 @@ Context::Context(ContextOptions options) : state_(std::make_shared<State>()) {
     state.run([&] {
       if (!gpus->any()) return;
       const std::int64_t time = now_ns();
-      for (ContextRecord& record : gpus->sample()) state.put(time, std::move(record));
+      for (const ContextRecord& record : gpus->sample()) state.put(time, record);
     });
   });
   State::start(state_, [](State& state) {
     Scraper scraper(state.options);
     ContextCounts counts;
     state.run([&] {
-      for (ContextRecord& record : scraper.sample(state.processes_now(), counts)) {
-        state.put(now_ns(), std::move(record));
+      for (const ContextRecord& record : scraper.sample(state.processes_now(), counts)) {
+        state.put(now_ns(), record);
       }
       const std::lock_guard lock(state.mutex);
       state.counts.scrapes = counts.scrapes;

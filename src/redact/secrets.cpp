@@ -142,7 +142,9 @@ class Finder {
     if (meaning == KeyMeaning::kNone && separator == '=' && is_secret_variable(word)) {
       meaning = KeyMeaning::kApiKey;
     }
-    if (meaning == KeyMeaning::kNone && option && is_secret_option(word)) {
+    const char before = begin > 0 ? text_[begin - 1] : '\0';
+    const bool query = separator == '=' && (before == '?' || before == '&');
+    if (meaning == KeyMeaning::kNone && (option || query) && is_secret_option(word)) {
       meaning = KeyMeaning::kApiKey;
     }
     const bool prompt = meaning == KeyMeaning::kPrompt || meaning == KeyMeaning::kTokenIds;

@@ -109,6 +109,20 @@ def test_samples_outlive_their_recorder(tmp_path: Path) -> None:
     assert manifest(run)["state"] == "recording" and len(of_kind(run, "host")) >= 1
 
 
+def test_broken_samples_are_counted(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert trace(run, "/bin/true").returncode == 0
+    with open(run / "context.jsonl", "a", encoding="utf-8") as file:
+        file.write('not JSON\n[1]\n{"kind": "process", "pid": "x", "rss": {}}\n{"kind": "metrics", "url": 1, "series": {"a": "b"}}\n'
+                   '{"kind": "cgroup", "path": [], "cpu_limit": "2"}\n{"kind": "gpu", "gpu": 1e300, "throttle": [1, "x"], "xid": -1}\n{"kind"')
+    stats = json.loads(run_teller("stats", run, "--json").stdout)["context"]
+    assert stats["malformed"] == 3
+    done = run_teller("stats", run)
+    assert done.returncode == 0 and "context: " in done.stdout
+    assert run_teller("dump", run, "context").stdout.count("broken") == 3
+    assert run_teller("verify", run).returncode != 0
+
+
 def test_gpus_are_sampled_through_nvml(tmp_path: Path) -> None:
     folder = BUILD / "tests/targets/fake_nvml"
     if not folder.exists():

@@ -19,7 +19,8 @@ TEST(Cgroup, Version2TakesTheLowestLimitOnTheWayUp) {
   const std::string group = "sys/fs/cgroup/slice/pod/box/";
   root.write(group + "cpu.max", "400000 100000\n");
   root.write("sys/fs/cgroup/slice/pod/cpu.max", "150000 100000\n");
-  root.write("sys/fs/cgroup/slice/cpu.max", "max 100000\n");
+  root.write("sys/fs/cgroup/slice/cpu.max", "900000 100000\n");
+  root.write("sys/fs/cgroup/cpu.max", "max 100000\n");
   root.write(group + "memory.max", "max\n");
   root.write("sys/fs/cgroup/slice/pod/memory.max", "8589934592\n");
   root.write(group + "cpu.stat",

@@ -27,6 +27,8 @@ const Case kCases[] = {
     {"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", "<redacted:bearer>"},
     {"redis://user:p4ss@w0rd@host:6379/0", "redis://user:<redacted:password>@host:6379/0"},
     {"http://host:8000/metrics", "http://host:8000/metrics"},
+    {"GET /v1?token=abc&n=1&key=def HTTP/1.1",
+     "GET /v1?token=<redacted:api_key>&n=1&key=<redacted:api_key> HTTP/1.1"},
     {"'api_key': ['k1', 'k2'], 'port': 8000", "'api_key': <redacted:api_key>, 'port': 8000"},
     {"api_key=None, password: ''", "api_key=None, password: ''"},
     {"OPENAI_API_KEY=abc HF_TOKEN=def",
