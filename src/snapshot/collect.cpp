@@ -83,6 +83,8 @@ class Collector {
     for (auto& [tid, thread] : process.threads) {
       ThreadSample& sample = thread.samples.back();
       PythonThread& own = python[tid];
+      // Tools that stop a thread wake it as well: what it did by itself is not known then.
+      if (options_.pause) sample.switches = 0;
       sample.native = native[tid];
       sample.stack = merge_stacks(sample.native, own.stack);
       sample.has_python = !own.stack.empty();

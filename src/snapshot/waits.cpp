@@ -82,6 +82,17 @@ Wait of_background(const SeenThread& thread) {
   return {WaitKind::kWork, "", -1};
 }
 
+// Functions of the C and C++ libraries, by library, or by name where gdb gives source files.
+bool of_system(const Frame& frame) {
+  constexpr std::string_view kLibraries[] = {"libc.so", "libc-2", "libpthread", "libstdc++"};
+  constexpr std::string_view kNames[] = {"__", "futex_", "lll_", "pthread_", "syscall"};
+  const auto begins = [](std::string_view text, const auto& words) {
+    return std::any_of(std::begin(words), std::end(words),
+                       [&](std::string_view word) { return text.starts_with(word); });
+  };
+  return begins(frame.file, kLibraries) || begins(frame.function, kNames);
+}
+
 }  // namespace
 
 std::string_view wait_name(WaitKind kind) {
@@ -138,10 +149,8 @@ int own_frame(const Stack& stack) {
   int python = -1, native = -1;
   for (std::size_t i = 0; i < stack.size(); ++i) {
     if (!stack[i].python) {
-      const std::string& file = stack[i].file;
-      const bool system = file.starts_with("libc.so") || file.starts_with("libc-2") ||
-                          file.starts_with("libpthread") || file.starts_with("libstdc++");
-      if (native < 0 && stack[i].function != "?" && !system) native = static_cast<int>(i);
+      if (native < 0 && stack[i].function != "?" && !of_system(stack[i]))
+        native = static_cast<int>(i);
       continue;
     }
     if (!in_library(stack[i])) return static_cast<int>(i);

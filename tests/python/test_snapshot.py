@@ -130,10 +130,11 @@ def document(run: Path) -> dict:
 
 
 @needs_pyspy
-def test_two_threads_that_hold_each_others_lock(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [(), ("--pause",)])
+def test_two_threads_that_hold_each_others_lock(tmp_path: Path, options: tuple) -> None:
     run = tmp_path / "run"
     with running(PYTHON, "-c", DEADLOCK) as process:
-        diagnosis = snapshot(run, process.pid)
+        diagnosis = snapshot(run, *options, process.pid)
     assert (diagnosis["verdict"], diagnosis["fault_type"]) == ("deadlock", "scheduling"), diagnosis
     assert diagnosis["culprit_pids"] == [process.pid]
     places = {evidence["locator"]["line"] for evidence in diagnosis["evidence"]}
