@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <unordered_map>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "reconstruct/interval_index.h"
@@ -20,18 +23,27 @@ class StepTimes {
       const bool later = latest_.empty() || steps_.end_ns[step] >= steps_.end_ns[latest_.back()];
       latest_.push_back(later ? step : latest_.back());
       all_.add(steps_.begin_ns[step], steps_.end_ns[step], step);
-      const std::int64_t pid = chains.tracks.pid[chains.nodes.track[steps_.root[step]]];
-      of_process_[pid].add(steps_.begin_ns[step], steps_.end_ns[step], step);
+      const std::uint32_t root = steps_.root[step];
+      const std::int64_t pid = chains.tracks.pid[chains.nodes.track[root]];
+      const std::uint32_t host = chains.sources.host[chains.nodes.source[root]];
+      const std::string name(chains.strings.view(host));
+      for (const Place& place : std::set<Place>{{"", pid}, {name, pid}, {name, kAnyProcess}}) {
+        of_place_[place].add(steps_.begin_ns[step], steps_.end_ns[step], step);
+      }
     }
     all_.build();
-    for (auto& [pid, steps] : of_process_) steps.build();
+    for (auto& [place, steps] : of_place_) steps.build();
   }
 
-  // The step in flight at `time`: one of process `pid` before others, then the one that began last.
-  std::uint32_t in_flight(std::int64_t time, std::int64_t pid) const {
-    const auto own = of_process_.find(pid);
-    const std::uint32_t found = own == of_process_.end() ? kNoIndex : last_at(own->second, time);
-    return found != kNoIndex ? found : last_at(all_, time);
+  // The step in flight at `time`: one of process `pid` before others, then one of its host, then the
+  // one that began last. `host` is "" where a line names none.
+  std::uint32_t in_flight(std::int64_t time, std::int64_t pid, const std::string& host) const {
+    for (const Place& place : {Place{host, pid}, Place{host, kAnyProcess}}) {
+      const auto own = of_place_.find(place);
+      const std::uint32_t found = own == of_place_.end() ? kNoIndex : last_at(own->second, time);
+      if (found != kNoIndex) return found;
+    }
+    return last_at(all_, time);
   }
 
   std::uint32_t nearest(std::int64_t time, std::int64_t window) const {
@@ -48,6 +60,10 @@ class StepTimes {
   }
 
  private:
+  // Host, and process on it. Without a host: the process on any.
+  using Place = std::pair<std::string, std::int64_t>;
+  static constexpr std::int64_t kAnyProcess = -1;
+
   static std::uint32_t last_at(const IntervalIndex& steps, std::int64_t time) {
     const std::size_t at = steps.last_reaching(steps.begun_by(time), time);
     return at == IntervalIndex::kNone ? kNoIndex : steps.id(at);
@@ -56,7 +72,7 @@ class StepTimes {
   const StepColumns<OwnedColumn>& steps_;
   std::vector<std::uint32_t> latest_;  // by step: the one that ends last up to it
   IntervalIndex all_;
-  std::unordered_map<std::int64_t, IntervalIndex> of_process_;
+  std::map<Place, IntervalIndex> of_place_;
 };
 
 // The steps of each request, in time order.

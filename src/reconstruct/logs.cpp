@@ -24,6 +24,7 @@ using Json = nlohmann::json;
 struct RawLine {
   std::int64_t time_ns = -1;
   std::int64_t pid = -1;
+  std::string host;  // in merged runs
   std::string stream;
   std::string text;
   std::string level;
@@ -38,6 +39,7 @@ bool read_line(std::string_view line, RawLine& raw) {
   raw.text = text->get<std::string>();
   raw.time_ns = number_of(json, "t");
   raw.pid = number_of(json, "pid");
+  raw.host = text_of(json, "host");
   raw.stream = text_of(json, "stream");
   raw.level = text_of(json, "level");
   raw.continued = number_of(json, "cont") == 1;
@@ -94,11 +96,12 @@ class Aligner {
     if (!raw.continued) fields = parse_line(raw.text);
     const auto row = static_cast<std::uint32_t>(work_.chains.logs.text.size());
     // Lines go on with lines of the same stream, whoever they name.
-    const LogEntries::Line line{raw.stream, raw.pid, raw.time_ns, raw.continued, &fields};
+    const std::string stream = raw.host.empty() ? raw.stream : raw.host + ":" + raw.stream;
+    const LogEntries::Line line{stream, raw.pid, raw.time_ns, raw.continued, &fields};
     const std::uint32_t head = entries_.place(line, row);
     write(raw, fields, head);
     if (head == row) {
-      align(row, raw.text, fields.message);
+      align(row, raw, fields.message);
       ++work_.counters.log_entries;
       return;
     }
@@ -143,12 +146,12 @@ class Aligner {
     return true;
   }
 
-  void align(std::uint32_t row, std::string_view text, std::string_view message) {
+  void align(std::uint32_t row, const RawLine& raw, std::string_view message) {
     const std::int64_t time = time_of(row);
-    if (align_to_request(row, text, message) || time < 0) return;
+    if (align_to_request(row, raw.text, message) || time < 0) return;
     auto& logs = work_.chains.logs;
     LogRule rule = LogRule::kInFlight;
-    std::uint32_t step = times_.in_flight(time, logs.pid[row]);
+    std::uint32_t step = times_.in_flight(time, logs.pid[row], raw.host);
     if (step == kNoIndex) {
       step = times_.nearest(time, options_.window_ns);
       rule = step == kNoIndex ? LogRule::kNone : LogRule::kNearest;

@@ -15,7 +15,10 @@ pytestmark = needs_target
 
 PROGRAM = ("import os, nvtx\n"
            "print('line of', os.environ['RANK'], flush=True)\n"
-           "for i in range(3):\n    nvtx.push_range('step[%d]' % i); nvtx.pop_range()\n")
+           "for i in range(3):\n"
+           "    nvtx.push_range('step[%d]' % i)\n"
+           "    if i == 1: print('during', os.environ['RANK'], flush=True)\n"
+           "    nvtx.pop_range()\n")
 
 
 def record(run: Path, host: str, rank: int) -> None:
@@ -50,7 +53,7 @@ def test_two_hosts_become_one_run(tmp_path: Path, two: tuple) -> None:
     done = run_teller("merge", "-o", out, a, b, "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert (told["runs"], told["event_files"], told["log_lines"], told["processes"]) == (2, 2, 2, 2)
+    assert (told["runs"], told["event_files"], told["log_lines"], told["processes"]) == (2, 2, 4, 2)
     assert told["no_clock"] == told["unfinished"] == []
     assert run_teller("verify", out).returncode == 0
     assert [(s["host"], s["rank"]) for s in sources(out)] == [("node-a", 0), ("node-b", 1)]
@@ -76,6 +79,13 @@ def test_reconstruct_merges_several_runs_first(tmp_path: Path, two: tuple) -> No
     assert [(s["rank"], s["host"]) for s in told if s["record"] == "source"] == [(0, "node-a"), (1, "node-b")]
     steps = [s for s in dumped(out, "chains.steps") if s["record"] == "step"]
     assert len(steps) == 6
+    # A line belongs to a step of its own host.
+    logs = [line for line in dumped(out, "chains.logs") if line["record"] == "log"]
+    nodes = [node for node in dumped(out, "chains.nodes") if node["record"] == "node"]
+    for line in logs:
+        if line["text"].startswith("during "):
+            assert nodes[steps[line["step"]]["root"]]["source"] == int(line["text"][-1]), line
+    assert sum(line["text"].startswith("during ") for line in logs) == 2
     # Two hosts that booted within the same second are two clocks all the same.
     expect_one_line(run_teller("reconstruct", *two), 2, says="name it with -o")
 
