@@ -9,4 +9,4 @@ install_engines
 build_teller
 say "running the tests"
 cd "$root"
-ctest --preset dev "$@"
+ctest --preset dev -j "$jobs" "$@"
