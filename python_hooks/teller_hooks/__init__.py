@@ -5,6 +5,9 @@ Nothing in this package may raise into the program, print, or change what it com
 from __future__ import annotations
 
 import os
+import sys
+
+_OLDEST = (3, 9)
 
 
 def _extension(library: str) -> str:
@@ -22,6 +25,9 @@ def install(folder: str) -> bool:
     from . import counters, import_hook, targets
 
     counters.note_python()
+    if sys.version_info < _OLDEST:  # its ast differs, and it aborts where others raise RecursionError
+        bridge.note(b"hook_calls", b"off: the hooks need Python 3.9")
+        return False
     level = os.environ.get("TELLER_LEVEL", "frontend")
     files = targets.built_in_files(folder) + targets.user_files(os.environ.get("TELLER_HOOKS", ""))
     wanted = targets.load(files, level)
