@@ -9,7 +9,7 @@ namespace {
 
 TEST(Secrets, AreNotInWhatIsKept) {
   const std::pair<const char*, const char*> cases[] = {
-      {"token=abc123 next", "abc123"},
+      {"api_key=abc123 next", "abc123"},
       {R"({"password": "a1 b2", "user": "me"})", "a1 b2"},
       {"Authorization: Basic dXNlcjpw end", "dXNlcjpw"},
       {"get http://me:pw123@host/x", "pw123"},
