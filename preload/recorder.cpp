@@ -14,10 +14,15 @@ DomainStack& stack_of(RingHeader* ring, std::uint32_t domain) noexcept {
   return ring->stacks[domain % ring::kDomainSlots];
 }
 
-bool write_text(RingHeader* ring, RecordType type, const NvtxEvent& event,
-                std::uint64_t id) noexcept {
+// Bytes of a pop without payload, and what padding at the end of the ring may cost besides, once.
+constexpr std::uint64_t kPopBytes = sizeof(ring::RecordHeader) + sizeof(ring::TextRecord);
+constexpr std::uint64_t kPadding = 32;
+
+bool write_text(RingHeader* ring, RecordType type, const NvtxEvent& event, std::uint64_t id,
+                bool is_owed = false) noexcept {
   std::uint64_t words[2];
   Record record{type};
+  record.is_owed = is_owed;
   record.flags = event.flags;
   if (id != 0) {
     words[record.word_count++] = id;
@@ -42,6 +47,16 @@ bool write_text(RingHeader* ring, RecordType type, const NvtxEvent& event,
   return true;
 }
 
+// Without its payload if that does not fit.
+void write_owed_pop(RingHeader* ring, const NvtxEvent& event) noexcept {
+  ring->kept_free -= kPopBytes;
+  if (ring->kept_free == kPadding) ring->kept_free = 0;
+  if (event.payload_bytes != 0 && write_text(ring, RecordType::kPop, event, 0)) return;
+  if (!write_text(ring, RecordType::kPop, in_domain(event.domain), 0, true)) {
+    count_drop(ring, false);
+  }
+}
+
 }  // namespace
 
 Text text_of(const char* string) noexcept {
@@ -63,9 +78,14 @@ void record_push(const NvtxEvent& event) noexcept {
     return;
   }
   DomainStack& stack = stack_of(ring, event.domain);
+  // A push that is written must find room for its pop, however full the ring is by then.
+  const std::uint64_t kept_free = ring->kept_free;
+  ring->kept_free += kPopBytes + (kept_free == 0 ? kPadding : 0);
   const bool written = !stack.must_drop() && write_text(ring, RecordType::kPush, event, 0);
   stack.push(!written);
-  if (!written) count_drop(ring, true);
+  if (written) return;
+  ring->kept_free = kept_free;
+  count_drop(ring, true);
 }
 
 void record_pop(const NvtxEvent& event) noexcept {
@@ -77,7 +97,9 @@ void record_pop(const NvtxEvent& event) noexcept {
     return;
   }
   bool push_was_dropped = false;
-  if (!stack_of(ring, event.domain).pop(&push_was_dropped) && t_state.lost_depth > 0) {
+  const bool had_push = stack_of(ring, event.domain).pop(&push_was_dropped);
+  if (had_push && !push_was_dropped) return write_owed_pop(ring, event);
+  if (!had_push && t_state.lost_depth > 0) {
     push_was_dropped = true;
     --t_state.lost_depth;
   }

@@ -25,16 +25,18 @@ inline void bump(std::atomic<std::uint64_t>& counter) noexcept {
   counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// A place for `size` bytes; null if there is none. The record is there once `new_head` is stored.
-inline char* reserve(ring::RingHeader* ring, std::uint32_t size, std::uint64_t* new_head) noexcept {
+// A place for `size` bytes that leaves `kept_free` bytes behind it; null if there is none. The
+// record is there once `new_head` is stored.
+inline char* reserve(ring::RingHeader* ring, std::uint32_t size, std::uint64_t kept_free,
+                     std::uint64_t* new_head) noexcept {
   constexpr std::uint64_t kBytes = ring::kRingDataBytes;
   const std::uint64_t head = ring->head.load(std::memory_order_relaxed);
   const std::uint64_t position = head & (kBytes - 1);
   const std::uint64_t to_end = kBytes - position;
   const std::uint64_t need = to_end < size ? to_end + size : size;
-  if (head + need - ring->cached_tail > kBytes) {
+  if (head + need + kept_free - ring->cached_tail > kBytes) {
     ring->cached_tail = ring->tail.load(std::memory_order_acquire);
-    if (head + need - ring->cached_tail > kBytes) return nullptr;
+    if (head + need + kept_free - ring->cached_tail > kBytes) return nullptr;
   }
   char* data = reinterpret_cast<char*>(ring) + ring::kRingHeaderBytes;
   *new_head = head + need;
@@ -48,6 +50,7 @@ inline char* reserve(ring::RingHeader* ring, std::uint32_t size, std::uint64_t* 
 struct Record {
   ring::RecordType type;
   std::uint16_t flags = 0;
+  bool is_owed = false;  // the pop of a written push: room was kept for it
   std::uint64_t time_ns = 0;
   const void* fixed = nullptr;
   std::uint32_t fixed_bytes = 0;
@@ -65,7 +68,7 @@ inline bool write(ring::RingHeader* ring, const Record& record) noexcept {
                               record.text_bytes;
   const std::uint32_t size = ring::round_up_8(bytes);
   std::uint64_t new_head = 0;
-  char* out = reserve(ring, size, &new_head);
+  char* out = reserve(ring, size, record.is_owed ? 0 : ring->kept_free, &new_head);
   if (out == nullptr) return false;
   const ring::RecordHeader header{size, static_cast<std::uint16_t>(record.type), record.flags,
                                   record.time_ns};

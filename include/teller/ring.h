@@ -319,6 +319,7 @@ struct RingHeader {
   alignas(64) std::atomic<std::uint64_t> head;  // bytes ever written
   std::uint64_t cached_tail;                    // private to the producer
   std::uint64_t next_range;                     // private to the producer
+  std::uint64_t kept_free;  // private to the producer: room that is for the pops of written pushes
   std::atomic<std::uint64_t>
       dropped;  // records that found the ring full, and pops and ends of such
   std::atomic<std::uint64_t> dropped_ranges;  // of these, ranges (one for push and pop together)

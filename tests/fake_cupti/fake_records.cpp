@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <mutex>
 
 #include "fake.h"
 
@@ -23,7 +24,9 @@ class Reader {
   }
   // Lives as long as the process, as names in CUPTI's records do.
   const char* text(const char* key) const {
+    static std::mutex mutex;
     static auto* kept = new std::deque<std::string>;
+    const std::lock_guard lock(mutex);
     const auto found = fields_.find(key);
     if (found == fields_.end()) return nullptr;
     kept->push_back(found->second);

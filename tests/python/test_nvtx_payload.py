@@ -1,11 +1,11 @@
-"""NVTX's extended payloads: decoded by their schemas, harmless to the program whatever schemas and sizes say."""
+"""NVTX's extended payloads: decoded by their schemas, harmless to the program whatever schemas and sizes say; deep nesting."""
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
 from conftest import run_teller
-from trace_support import BUILD, events, sources, trace
+from trace_support import BUILD, balanced, events, sources, trace
 
 TARGET = BUILD / "tests/targets/nvtx_payload_target"
 pytestmark = pytest.mark.skipif(not TARGET.exists(), reason="no NVTX headers: the collector is not built")
@@ -68,3 +68,11 @@ def test_hostile_payloads_harm_nobody(tmp_path: Path) -> None:
 
 def test_more_schemas_than_are_kept_in_mind(tmp_path: Path) -> None:
     traced(tmp_path, "many")
+
+
+def test_two_thousand_levels_stay_balanced_while_a_ring_overflows(tmp_path: Path) -> None:
+    run = traced(tmp_path, "deep")
+    counts = sources(run)[0]["counts"]
+    assert counts["dropped_ranges"] > 0, "the ring was large enough: nothing was shown"
+    balanced(run)
+    assert len(events(run, "push")) + counts["dropped_ranges"] == 20 * (2000 + sum(turn % 7 * 20 for turn in range(50)))

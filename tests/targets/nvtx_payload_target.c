@@ -1,5 +1,5 @@
 // A program that marks itself with NVTX's extended payloads: as NCCL does, in all types, and with schemas and payloads that
-// lie. What it prints at its end says that it got so far.
+// lie; and nests its ranges deeply. What it prints at its end says that it got so far.
 #define _GNU_SOURCE
 #include <nvtx3/nvToolsExtPayload.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -245,11 +246,29 @@ static void hostile(void) {
   nvtxMarkPayload((nvtxDomainHandle_t)(uintptr_t)0xdead, few, 1);
 }
 
+// Nesting deeper than any counter of bits, faster than a ring takes it.
+static void deep(int levels) {
+  char message[512];
+  memset(message, 'd', sizeof message);
+  message[sizeof message - 1] = 0;
+  for (int round = 0; round < 20; ++round) {
+    for (int level = 0; level < levels; ++level) nvtxRangePushA(message);
+    // Leaves and comes back, so that pushes that were written stand above those that were not.
+    for (int turn = 0; turn < 50; ++turn) {
+      for (int i = 0; i < turn % 7 * 20; ++i) nvtxRangePop();
+      usleep(500);
+      for (int i = 0; i < turn % 7 * 20; ++i) nvtxRangePushA("again");
+    }
+    for (int level = 0; level < levels; ++level) nvtxRangePop();
+  }
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   if (!strcmp(what, "nccl")) nccl();
   if (!strcmp(what, "types")) types();
   if (!strcmp(what, "hostile")) hostile();
+  if (!strcmp(what, "deep")) deep(2000);
   if (!strcmp(what, "many")) {  // schemas of all names, again and again
     nvtxDomainHandle_t domain = nvtxDomainCreateA("many");
     const nvtxPayloadSchemaEntry_t entry[] = {{0, NVTX_PAYLOAD_ENTRY_TYPE_UINT8, "x", NULL, 0, 0, NULL, NULL}};
