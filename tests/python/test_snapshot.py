@@ -395,7 +395,7 @@ def test_secrets_stay_where_they_are(tmp_path: Path) -> None:
     argv = lines(tmp_path / "run", "processes.jsonl")[0]["argv"]
     assert argv[-4:] == ["--max-tokens", "77", "--tokenizer", "kept"]
     logged = [line["text"] for line in lines(tmp_path / "run") if line["stream"].endswith("server.log")]
-    assert logged == ["ready", "password=[redacted]"]
+    assert logged == ["ready", "password=<redacted:password>"]
 
 
 def test_the_process_goes_on_as_if_nothing_had_been(tmp_path: Path) -> None:
@@ -461,7 +461,7 @@ def test_sockets_with_peers_and_queues(tmp_path: Path) -> None:
     assert main["syscall"] == "recv" and main["waits_on"]["peer"] == f"127.0.0.1:{port}"
 
 
-RAS_TEXT = "NCCL version 2.26.2\nJob summary\n  token=ras-s3cr3t\n"
+RAS_TEXT = "NCCL version 2.26.2\nJob summary\n  auth_token=ras-s3cr3t\n"
 RAS_SERVER = f"""
 import socket, sys
 server = socket.create_server(('127.0.0.1', int(sys.argv[1])))
