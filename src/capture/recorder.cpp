@@ -33,7 +33,11 @@ constexpr int kIdleTickMs = 10;
 constexpr int kBusyTickMs = 1;
 constexpr std::uint64_t kBusyBytes = ring::kRingDataBytes / 8;
 constexpr std::int64_t kMillisecond = 1000000;
+// How often /proc is looked at: often while processes come and go, and seldom otherwise, as each
+// look costs half a millisecond.
 constexpr std::int64_t kSamplePeriodNs = 50 * kMillisecond;
+constexpr std::int64_t kQuietSamplePeriodNs = 250 * kMillisecond;
+constexpr std::int64_t kQuietAfterNs = 5000 * kMillisecond;
 // How often the sampler is told which processes there are.
 constexpr std::int64_t kContextPeriodNs = 100 * kMillisecond;
 constexpr std::int64_t kFlushPeriodNs = kFlushPeriodMs * kMillisecond;
@@ -98,6 +102,8 @@ class Recorder {
   std::int64_t exit_ns_ = 0;
   bool reported_ = false;
   std::int64_t next_sample_ns_ = 0;
+  std::size_t processes_seen_ = 0;
+  std::int64_t quiet_since_ns_ = 0;
   std::int64_t next_flush_ns_ = 0;
 };
 
@@ -220,7 +226,10 @@ void Recorder::flush() {
 void Recorder::sample_and_flush(std::int64_t now) {
   if (now >= next_sample_ns_) {
     if (target_pid_ != 0) table_.sample();
-    next_sample_ns_ = now + kSamplePeriodNs;
+    if (table_.size() + table_.alive() != processes_seen_) quiet_since_ns_ = now;
+    processes_seen_ = table_.size() + table_.alive();
+    const bool quiet = now - quiet_since_ns_ > kQuietAfterNs;
+    next_sample_ns_ = now + (quiet ? kQuietSamplePeriodNs : kSamplePeriodNs);
   }
   if (now < next_flush_ns_) return;
   flush();

@@ -35,8 +35,8 @@ class StepTimes {
     for (auto& [place, steps] : of_place_) steps.build();
   }
 
-  // The step in flight at `time`: one of process `pid` before others, then one of its host, then the
-  // one that began last. `host` is "" where a line names none.
+  // The step in flight at `time`: one of process `pid` before others, then one of its host, then
+  // the one that began last. `host` is "" where a line names none.
   std::uint32_t in_flight(std::int64_t time, std::int64_t pid, const std::string& host) const {
     for (const Place& place : {Place{host, pid}, Place{host, kAnyProcess}}) {
       const auto own = of_place_.find(place);
