@@ -30,11 +30,6 @@ Status append_whole(int fd, const std::string& path, std::string_view bytes) {
   return {};
 }
 
-Status carry_out(int fd, const std::string& path, const std::string& bytes) {
-  if (fd == BackgroundWriter::kReplaced) return write_file_atomic(path, bytes);
-  return append_whole(fd, path, bytes);
-}
-
 }  // namespace
 
 BackgroundWriter::BackgroundWriter(std::uint64_t limit_bytes)
@@ -53,7 +48,7 @@ void BackgroundWriter::submit(Job job) {
   {
     const std::lock_guard lock(mutex_);
     File& file = files_[job.fd];
-    if (!file.status) return;
+    if (!file.status && !job.closes) return;
     ++file.waiting;
     waiting_bytes_ += job.bytes.size();
     jobs_.push_back(std::move(job));
@@ -62,11 +57,20 @@ void BackgroundWriter::submit(Job job) {
 }
 
 void BackgroundWriter::append(int fd, const std::string& path, std::string bytes) {
-  if (!bytes.empty()) submit({fd, path, std::move(bytes)});
+  if (!bytes.empty()) submit({fd, path, std::move(bytes), false});
 }
 
 void BackgroundWriter::replace(const std::string& path, std::string content) {
-  submit({kReplaced, path, std::move(content)});
+  submit({kReplaced, path, std::move(content), false});
+}
+
+void BackgroundWriter::close_file(int fd, const std::string& path) {
+  submit({fd, path, "", true});
+}
+
+void BackgroundWriter::drain() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return jobs_.empty() && !at_work_; });
 }
 
 Status BackgroundWriter::finish(int fd) {
@@ -89,6 +93,28 @@ bool BackgroundWriter::full() const {
   return waiting_bytes_ >= limit_bytes_;
 }
 
+// `lock` is held before and after, and not while the disk is at work.
+void BackgroundWriter::carry_out(const Job& job, std::unique_lock<std::mutex>& lock) {
+  const bool wanted = static_cast<bool>(files_[job.fd].status);
+  // The number may be given out anew as soon as it is closed: it must be forgotten by then.
+  if (job.closes) files_.erase(job.fd);
+  lock.unlock();
+  Status done;
+  if (job.closes) {
+    if (close(job.fd) != 0) done = errno_error("writing " + job.path, errno);
+  } else if (wanted) {
+    done = job.fd == kReplaced ? write_file_atomic(job.path, job.bytes)
+                               : append_whole(job.fd, job.path, job.bytes);
+  }
+  lock.lock();
+  if (!done && first_failure_) first_failure_ = done;
+  if (job.closes) return;
+  File& file = files_[job.fd];
+  if (!done) file.status = std::move(done);
+  --file.waiting;
+  waiting_bytes_ -= job.bytes.size();
+}
+
 void BackgroundWriter::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -96,15 +122,9 @@ void BackgroundWriter::run() {
     if (jobs_.empty()) return;
     const Job job = std::move(jobs_.front());
     jobs_.pop_front();
-    const bool wanted = static_cast<bool>(files_[job.fd].status);
-    lock.unlock();
-    Status written = wanted ? carry_out(job.fd, job.path, job.bytes) : Status();
-    lock.lock();
-    File& file = files_[job.fd];
-    if (!written && first_failure_) first_failure_ = written;
-    if (!written) file.status = std::move(written);
-    --file.waiting;
-    waiting_bytes_ -= job.bytes.size();
+    at_work_ = true;
+    carry_out(job, lock);
+    at_work_ = false;
     changed_.notify_all();
   }
 }

@@ -29,6 +29,10 @@ class BackgroundWriter {
   void append(int fd, const std::string& path, std::string bytes);
   // Publishes `content` as `path`, as write_file_atomic() does. Never waits.
   void replace(const std::string& path, std::string content);
+  // Closes `fd` once all bytes for it are written. Never waits; what fails shows in status().
+  void close_file(int fd, const std::string& path);
+  // Waits until everything that was given is done.
+  void drain();
   // Waits until all bytes for `fd` are written (kReplaced: all that replace() was given). Returns
   // the first failure, and forgets the file.
   Status finish(int fd);
@@ -43,6 +47,7 @@ class BackgroundWriter {
     int fd = kReplaced;
     std::string path;
     std::string bytes;
+    bool closes = false;
   };
   struct File {
     std::uint64_t waiting = 0;  // jobs
@@ -50,6 +55,7 @@ class BackgroundWriter {
   };
   void submit(Job job);
   void run();
+  void carry_out(const Job& job, std::unique_lock<std::mutex>& lock);
 
   std::uint64_t limit_bytes_;
   mutable std::mutex mutex_;  // guards all below
@@ -57,6 +63,7 @@ class BackgroundWriter {
   std::deque<Job> jobs_;
   std::map<int, File> files_;
   std::uint64_t waiting_bytes_ = 0;
+  bool at_work_ = false;  // on a job that is not among them any more
   Status first_failure_;
   bool ending_ = false;
   std::thread thread_;

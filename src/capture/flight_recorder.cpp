@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -56,7 +57,8 @@ FlightRecorder::FlightRecorder(const CaptureOptions& options, RunWriter& writer,
       context_(std::move(context)),
       control_(std::move(control)),
       triggers_(to_ns(options.last_s), to_ns(options.after_s)),
-      dumps_(writer.path() + "/triggers", std::max<std::size_t>(options.keep, 1)),
+      path_(std::filesystem::absolute(writer.path()).lexically_normal().string()),
+      dumps_(path_ + "/triggers", std::max<std::size_t>(options.keep, 1)),
       window_ns_(to_ns(options.last_s)),
       begin_ns_(monotonic_ns()) {
   traced_.keep_windows(options.trigger_slow_step);
@@ -66,16 +68,22 @@ FlightRecorder::FlightRecorder(const CaptureOptions& options, RunWriter& writer,
   trigger_on_signal();
 }
 
-// The oldest goes first, whosever it is.
+// The oldest goes first, whosever it is. Names and open ranges are not counted: they cannot go.
+bool FlightRecorder::forget_oldest() {
+  const std::int64_t logs = logs_.oldest_ns();
+  const std::int64_t context = context_.oldest_ns();
+  const std::int64_t records = traced_.oldest_ns();
+  if (records <= logs && records <= context) return traced_.forget_oldest();
+  return logs <= context ? logs_.forget_oldest() : context_.forget_oldest();
+}
+
 void FlightRecorder::forget(std::int64_t now_ns) {
   traced_.forget_before(now_ns - window_ns_);
   logs_.forget_before(now_ns - window_ns_);
   context_.forget_before(now_ns - window_ns_);
   bool short_of_memory = false;
   while (traced_.window_bytes() + logs_.bytes() + context_.bytes() > options_.window_bytes) {
-    const bool forgotten =
-        logs_.oldest_ns() < traced_.oldest_ns() ? logs_.forget_oldest() : traced_.forget_oldest();
-    if (!forgotten) break;
+    if (!forget_oldest()) break;
     short_of_memory = true;
   }
   if (short_of_memory) ++cut_short_;
@@ -107,18 +115,24 @@ void FlightRecorder::look_for_triggers(std::int64_t now_ns) {
 }
 
 void FlightRecorder::note_written(const WindowDumps::Written& written) {
-  if (!written.error.empty()) {
+  Json& list = writer_.manifest()["triggers"];
+  if (written.error.empty()) {
+    list.push_back({{"run", "triggers/" + written.name},
+                    {"kind", name_of(written.trigger.kind)},
+                    {"detail", written.trigger.detail},
+                    {"time", written.trigger.time_ns}});
+  } else {
     failures_.push_back("trigger (" + std::string(name_of(written.trigger.kind)) +
                         "): the window could not be written: " + written.error);
-    return;
   }
-  Json& list = writer_.manifest()["triggers"];
-  list.push_back({{"run", "triggers/" + written.name},
-                  {"kind", name_of(written.trigger.kind)},
-                  {"detail", written.trigger.detail},
-                  {"time", written.trigger.time_ns}});
   // Those that made room for it are not there any more.
-  while (list.size() > dumps_.names().size()) list.erase(list.begin());
+  Json kept = Json::array();
+  for (const Json& entry : list) {
+    const std::string name = entry["run"].get<std::string>().substr(sizeof "triggers/" - 1);
+    const auto& names = dumps_.names();
+    if (std::find(names.begin(), names.end(), name) != names.end()) kept.push_back(entry);
+  }
+  list = std::move(kept);
   if (const Status saved = writer_.save(); !saved) failures_.push_back(saved.error().message);
 }
 
@@ -152,8 +166,8 @@ Json FlightRecorder::window_json(std::int64_t now_ns) const {
 Status FlightRecorder::write_run(const std::string& path, const Trigger& trigger,
                                  std::int64_t now_ns) {
   TELLER_TRY(RunFolder run, RunFolder::create(path, "trace", false));
-  for (const char* key : {"target", "clock", "host", "trace"}) {
-    run.manifest()[key] = writer_.manifest()[key];
+  for (const char* key : {"target", "clock", "host", "trace", "redaction"}) {
+    if (writer_.manifest().contains(key)) run.manifest()[key] = writer_.manifest()[key];
   }
   run.manifest()["trace"].erase("control");
   run.manifest()["trigger"] = {
@@ -180,32 +194,35 @@ Status FlightRecorder::finish(std::int64_t now_ns) {
     if (dumps_.take_written(true, &written)) note_written(written);
   }
   writer_.manifest()["window"] = window_json(now_ns);
-  writer_.manifest()["trace"].erase("control");
   writer_.keep_lines_in(nullptr, nullptr);
-  const Status status = traced_.write_windows(writer_, &final_);
+  Status status = traced_.write_last_windows();
   writer_.append_log(logs_.text());
   writer_.append_context(context_.text());
-  for (const Trigger& trigger : triggers_.take_all()) {
-    // The window that they asked for is the run's own.
-    const Json line = {{"run", writer_.path()}};
-    for (const int connection : trigger.connections) answer(connection, line.dump());
-  }
+  if (status && writer_.stopped()) status = Error{ErrorCode::kIo, writer_.stop_reason(), ""};
+  close(status);
   return status;
 }
 
+// Those who wait get the run itself, whose window is the last one, or the reason why it is not
+// there.
+void FlightRecorder::close(const Status& status) {
+  Json line = {{"run", path_}};
+  if (!status) line = {{"error", status.error().message}};
+  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (const Trigger& trigger : triggers_.take_all()) {
+    for (const int connection : trigger.connections) answer(connection, text);
+  }
+  control_ = ControlSocket();
+  traced_.drop_windows();
+  writer_.manifest()["trace"].erase("control");
+  if (const Status saved = writer_.save(); !saved) failures_.push_back(saved.error().message);
+}
+
+void FlightRecorder::stop(const std::string& reason) {
+  if (!std::exchange(finished_, true)) close(Error{ErrorCode::kIo, reason, ""});
+}
+
 void FlightRecorder::add_counts(RunTotals* totals) const {
-  totals->events += final_.events;
-  totals->ranges += final_.ranges;
-  totals->step_records += final_.step_records;
-  totals->invalid += final_.invalid;
-  totals->bad_step_records += final_.bad_step_records;
-  totals->dropped += final_.dropped;
-  totals->dropped_ranges += final_.dropped_ranges;
-  totals->cut += final_.cut;
-  totals->without_ring += final_.without_ring;
-  totals->definitions_lost += final_.definitions_lost;
-  totals->device_dropped += final_.device_dropped;
-  totals->corrupt += final_.corrupt;
   totals->log_lines = logs_.lines();
   totals->context.records = context_.lines();
 }

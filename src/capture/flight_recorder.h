@@ -34,6 +34,8 @@ class FlightRecorder {
   void step(std::int64_t now_ns);
   // Writes the last window into the run itself, the first time that it is called.
   Status finish(std::int64_t now_ns);
+  // Nothing can be written any more: those who wait are told `reason`, and nobody is listened to.
+  void stop(const std::string& reason);
   // Adds what the run itself holds, once it is written.
   void add_counts(RunTotals* totals) const;
   // What to tell when the program has ended, one line each.
@@ -43,6 +45,8 @@ class FlightRecorder {
   FlightRecorder(const CaptureOptions& options, RunWriter& writer, TracedProcesses& traced,
                  ProcessTable& table, LogWindow logs, LogWindow context, ControlSocket control);
   void forget(std::int64_t now_ns);
+  bool forget_oldest();
+  void close(const Status& status);
   void look_for_triggers(std::int64_t now_ns);
   void take_requests(std::int64_t now_ns);
   void write_due(std::int64_t now_ns);
@@ -58,13 +62,13 @@ class FlightRecorder {
   LogWindow context_;
   ControlSocket control_;
   Triggers triggers_;
+  std::string path_;  // of the run, absolute: who is told it may be elsewhere
   WindowDumps dumps_;
   std::int64_t window_ns_;
   std::int64_t begin_ns_;
   std::uint64_t cut_short_ = 0;  // times that memory did not last for the window
   std::vector<std::string> failures_;
   bool finished_ = false;
-  RunTotals final_;
 };
 
 }  // namespace teller::capture

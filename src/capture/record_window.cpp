@@ -76,14 +76,16 @@ void EarlierState::begin_thread(std::uint32_t ring, KeptRecord record) {
 void EarlierState::start(std::uint64_t id, KeptRecord record) {
   end(id);
   bytes_ += record.bytes.size();
-  started_.emplace(id, std::move(record));
-  if (started_.size() > kMaxStarted) end(started_.begin()->first);
+  oldest_.emplace(next_order_, id);
+  started_.emplace(id, Started{next_order_++, std::move(record)});
+  if (started_.size() > kMaxStarted) end(oldest_.begin()->second);
 }
 
 void EarlierState::end(std::uint64_t id) {
   const auto found = started_.find(id);
   if (found == started_.end()) return;
-  forget(found->second);
+  forget(found->second.record);
+  oldest_.erase(found->second.order);
   started_.erase(found);
 }
 
@@ -114,7 +116,7 @@ void EarlierState::replay(ArenaSink& sink) const {
       for (const KeptRecord& record : stack) hand_over(record, sink);
     }
   }
-  for (const auto& [id, record] : started_) hand_over(record, sink);
+  for (const auto& [order, id] : oldest_) hand_over(started_.at(id).record, sink);
 }
 
 void RecordWindow::set_time(std::int64_t now_ns) {
@@ -124,7 +126,7 @@ void RecordWindow::set_time(std::int64_t now_ns) {
 void RecordWindow::on_definition(ring::DefinitionKind kind, std::uint32_t domain, std::uint64_t id,
                                  std::string_view text) {
   names_.add(kind, domain, id, text);
-  bytes_ += sizeof(Definition) + text.size();
+  fixed_bytes_ += sizeof(Definition) + text.size();
   definitions_.push_back({kind, domain, id, std::string(text)});
 }
 

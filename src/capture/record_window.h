@@ -43,7 +43,13 @@ class EarlierState {
   void forget(const KeptRecord& record) { bytes_ -= record.bytes.size(); }
 
   std::map<std::uint32_t, Ring> rings_;
-  std::map<std::uint64_t, KeptRecord> started_;  // by range id
+  struct Started {
+    std::uint64_t order = 0;
+    KeptRecord record;
+  };
+  std::map<std::uint64_t, Started> started_;       // by range id
+  std::map<std::uint64_t, std::uint64_t> oldest_;  // their ids, as they came
+  std::uint64_t next_order_ = 0;
   std::uint64_t bytes_ = 0;
 };
 
@@ -70,7 +76,9 @@ class RecordWindow : public ArenaSink {
   // Time of the oldest chunk; kNever if nothing is kept.
   static constexpr std::int64_t kNever = INT64_MAX;
   std::int64_t oldest_ns() const { return chunks_.empty() ? kNever : chunks_.front().begin_ns; }
-  std::uint64_t bytes() const { return bytes_ + earlier_.bytes(); }
+  // Bytes that can be forgotten, and those that cannot: names, and ranges that are open.
+  std::uint64_t bytes() const { return bytes_; }
+  std::uint64_t fixed_bytes() const { return fixed_bytes_ + earlier_.bytes(); }
   std::uint64_t records_seen() const { return records_seen_; }
   std::uint64_t records_forgotten() const { return records_forgotten_; }
 
@@ -98,6 +106,7 @@ class RecordWindow : public ArenaSink {
   std::vector<std::string> launches_;  // bytes of ring::Launch, which cannot be copied otherwise
   std::int64_t now_ns_ = 0;
   std::uint64_t bytes_ = 0;
+  std::uint64_t fixed_bytes_ = 0;  // of definitions
   std::uint64_t records_seen_ = 0;
   std::uint64_t records_forgotten_ = 0;
 };

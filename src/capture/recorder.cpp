@@ -204,6 +204,7 @@ void Recorder::check(const Status& status) {
 void Recorder::stop_capture(const std::string& reason, bool failed) {
   if (writer_.stopped()) return;
   writer_.stop(reason, failed);
+  if (flight_ != nullptr) flight_->stop(reason);
   traced_.stop();
   logs_.stop_keeping();
   if (context_) context_->stop();

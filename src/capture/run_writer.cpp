@@ -204,6 +204,11 @@ Status RunWriter::publish(const RunTotals& totals) {
 }
 
 void RunWriter::finish_background() {
+  background_->drain();
+  if (const Status all = background_->status(); !all && !stopped()) {
+    stop(all.error().message, true);
+    run_.manifest()["capture_stopped"] = stop_reason_;
+  }
   for (const int file : {logs_.fd, context_.fd, BackgroundWriter::kReplaced}) {
     const Status written = background_->finish(file);
     if (written || stopped()) continue;

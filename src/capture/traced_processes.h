@@ -43,6 +43,10 @@ class TracedProcesses {
   std::uint64_t records_forgotten() const;
   // A slow step since the last call, for people; "" if there was none.
   std::string take_slow_step(std::int64_t now_ns);
+  // Writes what is kept as the run's own event files: what they hold counts as the run's.
+  Status write_last_windows() { return write_windows(writer_, &finished_); }
+  // Gives up what is kept.
+  void drop_windows();
   // Writes what is kept as event files of `writer`'s run, and adds what they hold to `totals`.
   Status write_windows(RunWriter& writer, RunTotals* totals);
   bool empty() const { return traced_.empty(); }

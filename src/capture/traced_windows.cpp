@@ -67,6 +67,11 @@ std::uint64_t TracedProcesses::records_forgotten() const {
   return records;
 }
 
+void TracedProcesses::drop_windows() {
+  for (Traced& traced : traced_) traced.window.reset();
+  ended_.clear();
+}
+
 std::string TracedProcesses::take_slow_step(std::int64_t now_ns) {
   std::string found;
   for (Traced& traced : traced_) {

@@ -72,11 +72,9 @@ Status WindowDumps::write_in_child(const std::string& name, const std::vector<st
 
 void WindowDumps::start(Trigger trigger, const std::function<Status(const std::string&)>& write) {
   pending_ = {numbered(next_++, trigger.kind), std::move(trigger), ""};
-  std::vector<std::string> surplus;
-  while (names_.size() + 1 > keep_ && !names_.empty()) {
-    surplus.push_back(names_.front());
-    names_.erase(names_.begin());
-  }
+  const std::size_t too_many = names_.size() + 1 > keep_ ? names_.size() + 1 - keep_ : 0;
+  const auto first_kept = names_.begin() + static_cast<std::ptrdiff_t>(too_many);
+  const std::vector<std::string> surplus(names_.begin(), first_kept);
   int ends[2] = {-1, -1};
   child_ = pipe2(ends, O_CLOEXEC) == 0 ? fork() : -1;
   if (child_ == 0) {
@@ -112,6 +110,11 @@ bool WindowDumps::take_written(bool wait, Written* written) {
   if (report_ >= 0) close(report_);
   report_ = -1;
   child_ = -1;
+  // Those that made room for it are gone, whatever became of it.
+  std::erase_if(names_, [this](const std::string& name) {
+    std::error_code error;
+    return !fs::exists(path_of(name), error);
+  });
   if (pending_.error.empty()) names_.push_back(pending_.name);
   answer_all(pending_, path_of(pending_.name));
   *written = std::exchange(pending_, {});

@@ -7,12 +7,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <utility>
 
 #include "base/file.h"
 #include "merge/shifted_lines.h"
+#include "run_folder/run_clock.h"
 #include "run_folder/run_folder.h"
 
 namespace teller {
@@ -25,8 +25,7 @@ namespace {
 // One of the runs that are brought together.
 struct Part {
   RunFolder run;
-  std::string host;                            // "" unknown
-  std::optional<std::int64_t> unix_offset_ns;  // what makes Unix time of its times
+  SourceClock clock;
   std::string state;
 };
 
@@ -41,13 +40,9 @@ std::string text_at(const Json& object, const char* key) {
 
 Result<Part> open_part(const std::string& path) {
   TELLER_TRY(RunFolder run, RunFolder::open(path));
-  Part part{std::move(run), "", std::nullopt, ""};
-  const Json& manifest = part.run.manifest();
-  part.host = text_at(at(manifest, "host"), "name");
-  part.state = text_at(manifest, "state");
-  const Json offset = at(at(manifest, "clock"), "unix_offset_ns");
-  if (offset.is_number_integer()) part.unix_offset_ns = offset.get<std::int64_t>();
-  return part;
+  SourceClock clock = read_clock(run.manifest());
+  std::string state = text_at(run.manifest(), "state");
+  return Part{std::move(run), std::move(clock), std::move(state)};
 }
 
 // The digest of a run's events; "" where it has none yet.
@@ -80,9 +75,7 @@ class Merger {
 };
 
 std::int64_t Merger::shift_of(const Part& part) const {
-  if (base_ == nullptr || !part.unix_offset_ns || part.host == base_->host) return 0;
-  std::int64_t shift = 0;
-  return __builtin_sub_overflow(*part.unix_offset_ns, *base_->unix_offset_ns, &shift) ? 0 : shift;
+  return base_ == nullptr ? 0 : shift_between(part.clock, base_->clock);
 }
 
 Status Merger::copy_events(const Part& part, const RunFolder& out) {
@@ -111,7 +104,7 @@ Status Merger::append_lines(const Part& part, const RunFolder& out, const char* 
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (fd < 0) return errno_error("creating " + path, errno);
   for (const std::string& file : part.run.artifact_files(artefact)) {
-    const ShiftRequest request{part.run.file(file), times, shift_of(part), part.host};
+    const ShiftRequest request{part.run.file(file), times, shift_of(part), part.clock.host};
     auto counts = append_shifted(request, fd, path);
     if (!counts) {
       close(fd);
@@ -136,26 +129,30 @@ Status Merger::publish(RunFolder& out, const char* artefact, std::vector<std::st
 
 void Merger::describe(RunFolder& out) const {
   Json& manifest = out.manifest();
-  if (base_ != nullptr) manifest["clock"] = base_->run.manifest()["clock"];
+  if (base_ != nullptr) {
+    manifest["clock"] = base_->run.manifest()["clock"];
+    // In a run of several hosts nothing else says whose clock it is.
+    if (!base_->clock.host.empty()) manifest["clock"]["host"] = base_->clock.host;
+  }
   std::set<std::string> hosts;
   Json merged = Json::array();
   for (const Part& part : parts_) {
-    hosts.insert(part.host);
+    hosts.insert(part.clock.host);
     merged.push_back({{"run", fs::path(part.run.path()).filename().string()},
-                      {"host", part.host.empty() ? Json() : Json(part.host)},
+                      {"host", part.clock.host.empty() ? Json() : Json(part.clock.host)},
                       {"state", part.state},
                       {"shift_ns", shift_of(part)},
                       {"target", at(part.run.manifest(), "target")},
                       {"counters", at(part.run.manifest(), "counters")}});
   }
-  if (hosts.size() == 1 && !hosts.begin()->empty()) manifest["host"] = {{"name", *hosts.begin()}};
+  if (hosts.size() == 1) manifest["host"] = at(parts_[0].run.manifest(), "host");
   manifest["merged"] = std::move(merged);
 }
 
 Result<MergeSummary> Merger::run() {
   for (const Part& part : parts_) {
-    if (base_ == nullptr && part.unix_offset_ns) base_ = &part;
-    if (!part.unix_offset_ns) summary_.no_clock.push_back(part.run.path());
+    if (base_ == nullptr && part.clock.unix_offset_ns) base_ = &part;
+    if (!part.clock.unix_offset_ns) summary_.no_clock.push_back(part.run.path());
     if (part.state != "sealed") summary_.unfinished.push_back(part.run.path());
   }
   TELLER_TRY(RunFolder out, RunFolder::create(options_.output, "merge", options_.overwrite));
@@ -180,9 +177,23 @@ Result<MergeSummary> Merger::run() {
   return std::move(summary_);
 }
 
+// Whether one of the two folders is the other, or lies in it.
+bool overlap(const std::string& a, const std::string& b) {
+  std::error_code error;
+  const fs::path first = fs::weakly_canonical(a, error) / "";
+  const fs::path second = fs::weakly_canonical(b, error) / "";
+  return first.string().starts_with(second.string()) || second.string().starts_with(first.string());
+}
+
 }  // namespace
 
 Result<MergeSummary> merge(const MergeOptions& options) {
+  for (const std::string& path : options.runs) {
+    if (!overlap(path, options.output)) continue;
+    return Error{ErrorCode::kUsage,
+                 "merging into " + options.output + ": it is, holds or lies in the run " + path,
+                 "choose another place with -o"};
+  }
   std::vector<Part> parts;
   std::set<std::string> digests;
   for (const std::string& path : options.runs) {

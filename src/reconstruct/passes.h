@@ -16,8 +16,6 @@ namespace teller {
 
 // load.cpp: opens the event files of the run; fills sources, tracks and threads.
 Status load_sources(const RunFolder& run, Workspace& work);
-// clock.cpp: what the "clock" of META or of the manifest says.
-SourceClock read_clock(const nlohmann::ordered_json& owner);
 // clock.cpp: sets every source's shift to the run's clock (that of the manifest, else that of the
 // first source which states one).
 void align_clocks(const RunFolder& run, Workspace& work);

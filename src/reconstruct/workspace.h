@@ -14,6 +14,7 @@
 #include "reconstruct/counters.h"
 #include "run_folder/chains.h"
 #include "run_folder/event_file.h"
+#include "run_folder/run_clock.h"
 #include "teller/event.h"
 
 namespace teller {
@@ -68,12 +69,6 @@ struct NameFacts {
 };
 
 // How a source's clock relates to Unix time, where it says.
-struct SourceClock {
-  std::string host;  // "" unknown
-  std::string base;
-  std::optional<std::int64_t> unix_offset_ns;
-};
-
 struct Source {
   EventFile file;
   std::string name;     // the input's file name, or "pid N"

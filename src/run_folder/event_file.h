@@ -56,8 +56,9 @@ inline constexpr std::uint32_t kBlockMark = 0x4b4c4254;  // "TBLK"
 class EventFileWriter {
  public:
   // Creates `path` (which must not exist) and writes META `meta_json` (one JSON object).
-  // With `background`, which must outlive the writer, it is written from there: failures show
-  // later, at the latest in finish(). Then flush() cannot be durable.
+  // With `background`, which must outlive the writer, it is written and closed from
+  // there: failures show in its status(), and the file is whole after its drain(). Then flush()
+  // cannot be durable.
   static Result<EventFileWriter> create(const std::string& path, std::string_view meta_json,
                                         BackgroundWriter* background = nullptr);
   EventFileWriter(EventFileWriter&&) noexcept;

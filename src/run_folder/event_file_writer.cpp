@@ -171,9 +171,12 @@ Status EventFileWriter::finish(std::string_view meta_json) {
 
 Status EventFileWriter::close_file() {
   const int fd = std::exchange(fd_, -1);
-  Status status = background_ != nullptr ? background_->finish(fd) : Status();
-  if (close(fd) != 0 && status) return errno_error("writing " + path_, errno);
-  return status;
+  if (background_ != nullptr) {
+    background_->close_file(fd, path_);
+    return {};
+  }
+  if (close(fd) != 0) return errno_error("writing " + path_, errno);
+  return {};
 }
 
 Status EventFileWriter::write_block(BlockKind kind, std::uint32_t records, std::uint32_t first_id,

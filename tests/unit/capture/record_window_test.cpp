@@ -163,8 +163,23 @@ TEST(RecordWindow, RangesThatNeverEndDoNotPileUp) {
   for (int i = 0; i < 100000; ++i) window.push("never ends");
   while (window.forget_oldest()) {
   }
-  EXPECT_LT(window.bytes(), 1u << 20);
+  EXPECT_LT(window.fixed_bytes(), 1u << 20);
   EXPECT_EQ(window.told().size(), 4096u);
+}
+
+TEST(RecordWindow, OfTooManyStartedRangesTheFirstToComeGoes) {
+  Window window;
+  window.set_time(0);
+  // Ids say which ring they come from: the newest of ring 0 are below all of ring 1.
+  for (std::uint64_t i = 0; i < 65536; ++i) {
+    window.add(1, RecordType::kStart, ring::kHasId, text_payload(0, 0, "old", (2ull << 40) | i));
+  }
+  window.add(0, RecordType::kStart, ring::kHasId, text_payload(0, 0, "newest", 1ull << 40));
+  while (window.forget_oldest()) {
+  }
+  const Lines lines = window.told();
+  ASSERT_EQ(lines.size(), 65536u);
+  EXPECT_EQ(lines.back(), "0 start newest @65537");
 }
 
 TEST(RecordWindow, OpenCallsComeLast) {
