@@ -5,7 +5,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -121,18 +123,38 @@ void answer(int connection, const std::string& line) {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+int left_ms(Clock::time_point deadline) {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1 << 30));
+}
+
+Error too_late() {
+  return {ErrorCode::kIo, "waiting for the recorder: no answer within the time", ""};
+}
+
+// A recorder with many clients takes no more for a while.
+Status connect_until(int connection, const sockaddr_un& address, Clock::time_point deadline) {
+  while (connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    if (errno != EAGAIN && errno != EINTR) return errno_error("connecting", errno);
+    if (left_ms(deadline) == 0) return too_late();
+    poll(nullptr, 0, 10);
+  }
+  return {};
+}
+
 // Reads up to the end of the line, or to the end of the time.
-Result<std::string> read_answer(int connection, double timeout_s) {
+Result<std::string> read_answer(int connection, Clock::time_point deadline) {
   std::string text;
   char buffer[kMaxControlBytes];
   for (;;) {
     pollfd watched{connection, POLLIN, 0};
-    const int ready = poll(&watched, 1, static_cast<int>(timeout_s * 1000));
+    const int ready = poll(&watched, 1, left_ms(deadline));
     if (ready < 0 && errno == EINTR) continue;
-    if (ready == 0) {
-      return Error{ErrorCode::kIo, "waiting for the recorder: no answer within the time", ""};
-    }
+    if (ready == 0) return too_late();
     const ssize_t count = recv(connection, buffer, sizeof buffer, 0);
+    if (count < 0 && errno == EAGAIN) continue;
     if (count <= 0) return Error{ErrorCode::kIo, "the recorder ended without an answer", ""};
     text.append(buffer, static_cast<std::size_t>(count));
     const std::size_t end = text.find('\n');
@@ -147,18 +169,21 @@ Result<std::string> read_answer(int connection, double timeout_s) {
 
 Result<std::string> ask_recorder(const std::string& path, const std::string& line,
                                  double timeout_s) {
+  const std::string what = "asking the recorder at " + path;
+  const auto deadline =
+      Clock::now() + std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s * 1000));
   sockaddr_un address{};
-  if (!address_of(path, &address))
-    return errno_error("asking the recorder at " + path, ENAMETOOLONG);
-  const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (!address_of(path, &address)) return errno_error(what, ENAMETOOLONG);
+  const int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (connection < 0) return errno_error("opening a socket", errno);
-  Result<std::string> result = std::string();
   const std::string text = line + "\n";
-  if (connect(connection, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-      send(connection, text.data(), text.size(), MSG_NOSIGNAL) < 0) {
-    result = errno_error("asking the recorder at " + path, errno);
+  Result<std::string> result = std::string();
+  if (const Status connected = connect_until(connection, address, deadline); !connected) {
+    result = Error{connected.error().code, what + ": " + connected.error().message, ""};
+  } else if (send(connection, text.data(), text.size(), MSG_NOSIGNAL) < 0) {
+    result = errno_error(what, errno);
   } else {
-    result = read_answer(connection, timeout_s);
+    result = read_answer(connection, deadline);
   }
   close(connection);
   return result;

@@ -16,6 +16,9 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
+// How long the end waits for a window that is still being written: its disk may have stalled.
+constexpr int kDumpLimitMs = 10000;
+
 volatile sig_atomic_t g_signalled = 0;
 
 void on_signal(int) {
@@ -138,7 +141,7 @@ void FlightRecorder::note_written(const WindowDumps::Written& written) {
 
 void FlightRecorder::write_due(std::int64_t now_ns) {
   WindowDumps::Written written;
-  if (dumps_.take_written(false, &written)) note_written(written);
+  if (dumps_.take_written(&written)) note_written(written);
   Trigger trigger;
   if (dumps_.busy() || !triggers_.take_due(now_ns, &trigger)) return;
   const Trigger copy = trigger;
@@ -190,9 +193,7 @@ Status FlightRecorder::write_run(const std::string& path, const Trigger& trigger
 Status FlightRecorder::finish(std::int64_t now_ns) {
   if (std::exchange(finished_, true)) return {};
   WindowDumps::Written written;
-  while (dumps_.busy()) {
-    if (dumps_.take_written(true, &written)) note_written(written);
-  }
+  if (dumps_.busy() && dumps_.wait_written(kDumpLimitMs, &written)) note_written(written);
   writer_.manifest()["window"] = window_json(now_ns);
   writer_.keep_lines_in(nullptr, nullptr);
   Status status = traced_.write_last_windows();

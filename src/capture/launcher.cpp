@@ -1,6 +1,7 @@
 // The foreground process: starts recorder and program, passes signals on, and ends as the program
 // ended.
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -122,13 +123,29 @@ Status check_hook_file(const std::string& path) {
       "see docs/hooks.md"};
 }
 
+// What the recorder writes must not be what it follows.
+Status check_not_our_own(const CaptureOptions& options) {
+  const std::string run = fs::absolute(options.output).lexically_normal().string();
+  for (const std::string& pattern : options.log_files) {
+    for (const char* name : {"/logs.jsonl", "/context.jsonl", "/processes.jsonl"}) {
+      if (fnmatch(pattern.c_str(), (run + name).c_str(), FNM_PATHNAME) != 0) continue;
+      return Error{ErrorCode::kUsage, "--log " + pattern + ": it would follow the run's own files",
+                   "name files outside of " + options.output};
+    }
+  }
+  return {};
+}
+
 // Files become absolute: the program may run elsewhere, and so does the recorder.
 Status prepare_options(CaptureOptions* options) {
   for (std::string& path : options->hook_files) {
     TELLER_CHECK_OK(check_hook_file(path));
     path = fs::absolute(path).string();
   }
-  for (std::string& path : options->log_files) path = fs::absolute(path).string();
+  for (std::string& path : options->log_files) {
+    if (path.empty()) return Error{ErrorCode::kUsage, "--log: the name of the file is empty", ""};
+    path = fs::absolute(path).string();
+  }
   TELLER_CHECK_OK(check_log_files(options->log_files));
   ContextOptions context;
   context.urls = options->metrics_urls;
@@ -137,6 +154,7 @@ Status prepare_options(CaptureOptions* options) {
              Redactor::create({options->redact, options->redact_patterns}));
   if (options->output.empty()) options->output = default_output(options->argv[0]);
   options->output = expand_output(options->output);
+  TELLER_CHECK_OK(check_not_our_own(*options));
   // Said before the program runs, not by the recorder.
   TELLER_TRY([[maybe_unused]] const LogWindow patterns, LogWindow::create(options->trigger_log));
   return {};
@@ -147,7 +165,8 @@ Result<int> listen_below(const std::string& base, std::string* path) {
   std::string folder = base + "/teller-XXXXXX";
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (folder.size() + sizeof "/socket" > sizeof address.sun_path) {
+  // "control" is the longer of the two names that go there.
+  if (folder.size() + sizeof "/control" > sizeof address.sun_path) {
     return errno_error("listening below " + base, ENAMETOOLONG);
   }
   if (mkdtemp(folder.data()) == nullptr) return errno_error("creating a folder in " + base, errno);
@@ -215,7 +234,8 @@ void describe(const Launch& launch, RunFolder& run, const std::vector<std::strin
     manifest["trace"]["last_s"] = launch.options.last_s;
     manifest["trace"]["window_bytes"] = launch.options.window_bytes;
     manifest["trace"]["trigger_slow_step"] = launch.options.trigger_slow_step;
-    manifest["trace"]["trigger_log"] = launch.options.trigger_log;
+    manifest["trace"]["trigger_log"] =
+        redactor.arguments(launch.options.trigger_log, counted_with_processes);
   }
 }
 
@@ -328,8 +348,12 @@ void print_last_lines(const Launch& launch, int status) {
   }
   if (message.kind != Message::kDone) {
     text = "teller: the recorder died before the program ended, which was not affected; the run " +
-           launch.options.output + " holds what was written up to " +
-           std::to_string(kFlushPeriodMs) + " ms (the flush period) before\n";
+           launch.options.output;
+    text += launch.options.last_s > 0
+                ? " holds nothing but windows that were triggered before: --last keeps the rest in "
+                  "memory\n"
+                : " holds what was written up to " + std::to_string(kFlushPeriodMs) +
+                      " ms (the flush period) before\n";
   }
   if (!launch.options.quiet) std::fputs(text.c_str(), stderr);
 }

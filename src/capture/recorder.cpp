@@ -354,8 +354,10 @@ void Recorder::run() {
 void detach(const RecorderSetup& setup) {
   setsid();
   prctl(PR_SET_NAME, "teller-recorder");
-  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP,
-                           SIGTTIN, SIGTTOU, SIGXFSZ}) {
+  // SIGTERM too: who stops a service or a job sends it to all its processes, and what the program
+  // does then is still to be recorded.
+  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM,
+                           SIGTSTP, SIGTTIN, SIGTTOU, SIGXFSZ}) {
     signal(number, SIG_IGN);
   }
   sigset_t none;

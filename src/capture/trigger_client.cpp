@@ -3,6 +3,7 @@
 
 #include "capture/capture.h"
 #include "capture/control_socket.h"
+#include "redact/redact.h"
 #include "run_folder/run_folder.h"
 
 namespace teller::capture {
@@ -38,7 +39,9 @@ Result<std::string> trigger_window(const std::string& run, const std::string& re
     return Error{ErrorCode::kUsage, "triggering " + run + ": it is not being recorded with --last",
                  "a trace without --last keeps everything; nothing needs to be triggered"};
   }
-  const Json request = {{"trigger", reason.substr(0, kMaxReasonBytes)}};
+  TELLER_TRY(const Redactor redactor, Redactor::create({}));
+  RedactCounts counts;
+  const Json request = {{"trigger", redactor.text(reason.substr(0, kMaxReasonBytes), counts)}};
   auto answered =
       ask_recorder(path, request.dump(-1, ' ', false, Json::error_handler_t::replace), timeout_s);
   if (!answered) {

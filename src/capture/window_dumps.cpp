@@ -1,6 +1,7 @@
 #include "capture/window_dumps.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -96,11 +97,11 @@ void WindowDumps::start(Trigger trigger, const std::function<Status(const std::s
   report_ = ends[0];
 }
 
-bool WindowDumps::take_written(bool wait, Written* written) {
+bool WindowDumps::take_written(Written* written) {
   if (child_ < 0 && pending_.error.empty()) return false;
   if (child_ > 0) {
     int status = 0;
-    const pid_t ended = waitpid(child_, &status, wait ? 0 : WNOHANG);
+    const pid_t ended = waitpid(child_, &status, WNOHANG);
     if (ended == 0 || (ended < 0 && errno == EINTR)) return false;
     const std::string reported = read_report(report_);
     if (ended < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
@@ -119,6 +120,20 @@ bool WindowDumps::take_written(bool wait, Written* written) {
   answer_all(pending_, path_of(pending_.name));
   *written = std::exchange(pending_, {});
   return true;
+}
+
+bool WindowDumps::wait_written(int limit_ms, Written* written) {
+  constexpr int kPauseMs = 10;
+  for (int waited = 0; waited < limit_ms; waited += kPauseMs) {
+    if (take_written(written)) return true;
+    usleep(kPauseMs * 1000);
+  }
+  if (child_ <= 0) return false;
+  pending_.error = "it took longer than " + std::to_string(limit_ms / 1000) + " s at the end";
+  kill(child_, SIGKILL);
+  // One that hangs in the kernel cannot be waited for either.
+  child_ = -1;
+  return take_written(written);
 }
 
 }  // namespace teller::capture

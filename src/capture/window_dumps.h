@@ -31,7 +31,9 @@ class WindowDumps {
   void start(Trigger trigger, const std::function<Status(const std::string&)>& write);
   // Whether the one that is being written is done; waits for it if `wait`. Those who asked for it
   // are answered.
-  bool take_written(bool wait, Written* written);
+  bool take_written(Written* written);
+  // Waits for it; one that takes longer than `limit_ms` is given up.
+  bool wait_written(int limit_ms, Written* written);
   // Names of those that are there, oldest first.
   const std::vector<std::string>& names() const { return names_; }
 

@@ -34,6 +34,15 @@ CLI::Validator as_seconds() {
   return CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::CASE_SENSITIVE, "TIME");
 }
 
+constexpr double kMaxSeconds = 1e7;  // some months
+
+CLI::Validator not_nan() {
+  return {[](const std::string& text) {
+            return text.find_first_of("nN") == std::string::npos ? "" : "it is no number";
+          },
+          "", "no NaN"};
+}
+
 void add_window_options(CLI::App* command, capture::CaptureOptions* options) {
   const std::string group = "Flight recorder (docs/flight_recorder.md)";
   auto* last =
@@ -42,7 +51,7 @@ void add_window_options(CLI::App* command, capture::CaptureOptions* options) {
                        "keep only the newest TIME in memory (60s, 5m); write it at the end, and at "
                        "each trigger: teller trigger RUN, SIGUSR2 to the recorder, or what follows")
           ->transform(as_seconds())
-          ->check(CLI::PositiveNumber)
+          ->check(CLI::Range(0.1, kMaxSeconds))
           ->group(group);
   command
       ->add_option("--trigger-log", options->trigger_log,
@@ -56,12 +65,13 @@ void add_window_options(CLI::App* command, capture::CaptureOptions* options) {
       ->add_option("--trigger-slow-step", options->trigger_slow_step,
                    "trigger when an engine step takes more than this many times the median")
       ->check(CLI::Range(1.0, 1e9))
+      ->check(not_nan())
       ->needs(last)
       ->group(group);
   command
       ->add_option("--after", options->after_s, "write so long after a trigger (default: at once)")
       ->transform(as_seconds())
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0.0, kMaxSeconds))
       ->needs(last)
       ->group(group);
   command
@@ -74,6 +84,7 @@ void add_window_options(CLI::App* command, capture::CaptureOptions* options) {
       ->add_option("--window-memory", options->window_bytes,
                    "memory for the window; what does not fit is forgotten early (default: 256M)")
       ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{1} << 16, std::uint64_t{1} << 40))
       ->needs(last)
       ->group(group);
 }

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
@@ -209,6 +210,24 @@ RunFolder::RunFolder(RunFolder&&) noexcept = default;
 RunFolder& RunFolder::operator=(RunFolder&&) noexcept = default;
 RunFolder::~RunFolder() = default;
 
+namespace {
+
+// Id of the process that records the run at `path`; "" if there is none on this machine.
+std::string recorder_at_work(const std::string& path) {
+  const auto run = RunFolder::open(path);
+  if (!run || run->manifest().value("state", Json()) != Json("recording")) return "";
+  const Json trace = run->manifest().value("trace", Json());
+  const Json pid = trace.is_object() ? trace.value("recorder", Json()) : Json();
+  if (!pid.is_number_unsigned()) return "";
+  const std::string number = std::to_string(pid.get<std::uint64_t>());
+  std::ifstream file("/proc/" + number + "/comm");
+  std::string name;
+  std::getline(file, name);
+  return name == "teller-recorder" ? number : "";
+}
+
+}  // namespace
+
 Result<RunFolder> RunFolder::create(const std::string& path, std::string_view made_by,
                                     bool overwrite) {
   std::error_code error;
@@ -227,6 +246,11 @@ Result<RunFolder> RunFolder::create(const std::string& path, std::string_view ma
       return Error{ErrorCode::kUsage,
                    "creating run " + path + ": it is not a teller run, so it is not replaced",
                    "choose another place with -o"};
+    }
+    if (const std::string recorder = recorder_at_work(path); !recorder.empty()) {
+      return Error{ErrorCode::kUsage,
+                   "replacing run " + path + ": process " + recorder + " is recording it",
+                   "wait for its end, or choose another place with -o"};
     }
     fs::remove_all(path, error);
     if (error) return errno_error("replacing run " + path, error.value());

@@ -302,7 +302,10 @@ def test_wrong_requests_are_refused(tmp_path: Path) -> None:
     done = trace(tmp_path / "run", "/bin/true", options=("--last", "1s", "--trigger-log", "*"))
     assert done.returncode == 125 and b"not a regular expression" in done.stderr and b"RE2" in done.stderr
     assert not (tmp_path / "run").exists()
-    for options in (("--keep", "3"), ("--trigger-log", "x"), ("--last", "1fortnight"), ("--last", "-1s"), ("--last", "0")):
+    assert b"follow the run's own files" in trace(tmp_path / "run", "/bin/true", options=("--log", tmp_path / "run/*.jsonl")).stderr
+    assert b"is empty" in trace(tmp_path / "run", "/bin/true", options=("--log", "")).stderr
+    for options in (("--last", "1e300"), ("--last", "1s", "--after", "1e12"), ("--last", "1s", "--trigger-slow-step", "nan"),
+                    ("--last", "1s", "--window-memory", "-1"), ("--keep", "3"), ("--trigger-log", "x"), ("--last", "1fortnight"), ("--last", "-1s"), ("--last", "0")):
         assert trace(tmp_path / "run", "/bin/true", options=options).returncode == 2, options
     assert trace(tmp_path / "plain", "/bin/true").returncode == 0
     expect_one_line(run_teller("trigger", tmp_path / "plain"), 2, says="not being recorded with --last")
@@ -312,6 +315,66 @@ def test_wrong_requests_are_refused(tmp_path: Path) -> None:
     data["trace"]["control"] = "/nowhere/control"
     (tmp_path / "plain/manifest.json").write_text(json.dumps(data))
     expect_one_line(run_teller("trigger", tmp_path / "plain"), 3, 6, says="recorder")
+
+
+def test_a_stopped_service_leaves_its_window(server: Callable[..., Server]) -> None:
+    """Who stops a service sends SIGTERM to all of its processes, the recorder among them."""
+    one = server("--last", "30s")
+    one.tell("steps 7")
+    os.kill(one.manifest()["trace"]["recorder"], signal.SIGTERM)
+    one.process.send_signal(signal.SIGTERM)
+    one.end()
+    assert one.process.returncode == -signal.SIGTERM
+    sealed_and_whole(one.run)
+    assert len(events(one.run, "push")) == 7
+
+
+def test_a_recorder_that_was_killed_leaves_no_window_and_it_is_said(server: Callable[..., Server]) -> None:
+    one = server("--last", "30s")
+    one.tell("steps 7")
+    os.kill(one.manifest()["trace"]["recorder"], signal.SIGKILL)
+    one.tell("say on")
+    err = one.end()
+    assert one.process.returncode == 0 and "holds nothing but windows" in err
+
+
+def test_a_run_that_is_being_recorded_is_not_replaced(server: Callable[..., Server], tmp_path: Path) -> None:
+    one = server("--last", "30s")
+    one.tell("steps 3")
+    done = trace(one.run, "/bin/true", options=("--overwrite",))
+    assert done.returncode == 125 and b"is recording it" in done.stderr
+    one.end()
+    sealed_and_whole(one.run)
+    assert trace(one.run, "/bin/true", options=("--overwrite",)).returncode == 0
+
+
+def test_any_length_of_the_temporary_folder_will_do(tmp_path: Path) -> None:
+    for length in range(80, 92):
+        place = str(tmp_path / ("x" * 200))[:length]
+        if len(str(tmp_path)) >= length - 1:
+            pytest.skip("the test's own folder has too long a name")
+        os.makedirs(place, exist_ok=True)
+        done = trace(tmp_path / f"run{length}", "/bin/echo", "ran", options=("--last", "5s"), env={**os.environ, "TMPDIR": place})
+        assert done.returncode == 0 and done.stdout == b"ran\n", (length, done.stderr)
+
+
+def test_the_path_that_trigger_prints_is_good_anywhere(tmp_path: Path, server: Callable[..., Server]) -> None:
+    one = server("--last", "30s", run=Path("relative"))
+    one.run = tmp_path / "relative"
+    one.tell("steps 2")
+    done = run_teller("trigger", one.run, "--reason", "password=s3cr3t-word", cwd="/")
+    assert done.stdout == f"{one.run}/triggers/0001-command\n"
+    one.end()
+    assert not any(b"s3cr3t-word" in path.read_bytes() for path in one.run.rglob("*") if path.is_file())
+
+
+def test_after_its_time_nobody_waits_for_the_recorder(server: Callable[..., Server]) -> None:
+    one = server("--last", "30s", "--duration", "0.5")
+    one.tell("steps 3")
+    until(lambda: "control" not in one.manifest()["trace"])
+    expect_one_line(run_teller("trigger", one.run, timeout=20), 2, says="not being recorded with --last")
+    one.tell("steps 3")
+    one.end()
 
 
 def test_a_place_for_each_host_and_rank(tmp_path: Path) -> None:
