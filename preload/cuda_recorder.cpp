@@ -58,6 +58,13 @@ void keep_launch(RingHeader* ring, const ring::ApiRecord& call, const LaunchedWo
   launch.sequence.store(sequence + 2, std::memory_order_release);
 }
 
+// Of the outermost calls. A capture that was spoilt has ended too, though its end reports an error.
+void count_captures(RingHeader* ring, const ring::ApiRecord& call,
+                    const LaunchedWork& work) noexcept {
+  if (work.begins_capture && call.result == 0) ++ring->captures;
+  if (work.ends_capture && ring->captures > 0) --ring->captures;
+}
+
 // A copy of what another thread may be changing; false if it was.
 bool read_launch(const ring::Launch& launch, ring::InFlightRecord* record,
                  char (&name)[ring::kLaunchNameBytes]) noexcept {
@@ -138,7 +145,8 @@ void record_call_end(ring::ApiRecord call, const char* name, const LaunchedWork&
   if (depth > 1) {
     if (launched) ring->nested_launch = call.correlation;
   } else {
-    if (launched) keep_launch(ring, call, work);
+    count_captures(ring, call, work);
+    if (launched && ring->captures == 0) keep_launch(ring, call, work);
     ring->nested_launch = 0;
   }
   const bool first = is_asynchronous_error(call.result) && is_first_of_context(call.context);

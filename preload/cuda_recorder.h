@@ -19,16 +19,19 @@ struct CallBegin {
 // A call begins: makes it visible as open.
 void record_call_begin(const CallBegin& call) noexcept;
 
-// What it launched, if it did.
+// What it launched, if it did, and whether it begins or ends the capture of a stream.
 struct LaunchedWork {
   bool any = false;
   bool graph = false;
   const char* name = nullptr;  // of the kernel, or of the call for a graph
+  bool begins_capture = false;
+  bool ends_capture = false;
 };
 
 // It ends, on the same thread. A launch that succeeded is kept in view: the latest ones of each
-// thread. A driver call within a runtime call is kept with that one: activities have the id of one
-// of the two.
+// thread. None while the thread captures a stream: what it launches then becomes part of a graph,
+// and no activity comes of it. A driver call within a runtime call is kept with that one:
+// activities have the id of one of the two.
 void record_call_end(ring::ApiRecord call, const char* name, const LaunchedWork& work) noexcept;
 
 // Whether `result` is an asynchronous error: its context answers it from now on, and the call that

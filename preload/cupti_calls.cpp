@@ -23,9 +23,11 @@ LaunchedWork work_of(const CUpti_CallbackData& data, const char* name) noexcept 
   while (*rest == '_') ++rest;
   if (!begins_with(rest, "cu")) return {};
   rest += begins_with(rest, "cuda") ? 4 : 2;
-  if (begins_with(rest, "GraphLaunch")) return {true, true, name};
+  if (begins_with(rest, "StreamBeginCapture")) return {.begins_capture = true};
+  if (begins_with(rest, "StreamEndCapture")) return {.ends_capture = true};
+  if (begins_with(rest, "GraphLaunch")) return {.any = true, .graph = true, .name = name};
   if (!begins_with(rest, "Launch") || begins_with(rest, "LaunchHostFunc")) return {};
-  return {true, false, data.symbolName != nullptr ? data.symbolName : name};
+  return {.any = true, .name = data.symbolName != nullptr ? data.symbolName : name};
 }
 
 void on_call(const CUpti_CallbackData& data, bool driver) noexcept {

@@ -71,9 +71,10 @@ void start_cupti() noexcept {
   }
   const bool calls = !is_set_to("TELLER_CUDA", "kernels");
   const bool whole_graphs = !is_set_to("TELLER_CUDA_GRAPH", "node");
-  start_cupti_clock();
-  // Calls first: where another tool has subscribed, its activities are left alone too.
+  // Calls first: where another tool has subscribed, its activities and its clock are left alone
+  // too.
   if (calls && !subscribe_to_calls()) return;
+  start_cupti_clock();  // of the whole process; before any activity is enabled
   const bool activities = start_cupti_buffers() && enable_activities(whole_graphs) > 0;
   if (!calls && !activities) return note("cuda", "no driver (cuptiActivityEnable)");
   say_what_comes(calls, activities);

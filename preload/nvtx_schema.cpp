@@ -24,8 +24,10 @@ struct KnownSize {
 constexpr std::size_t kKnownSizes = 2048;
 KnownSize g_sizes[kKnownSizes];
 
+// 0 for no key.
 std::uint64_t key_of(std::uint32_t domain, std::uint64_t schema) noexcept {
-  return (schema << 20 ^ domain) | 1;
+  if (schema >> 36 != 0 || domain >> 28 != 0) return 0;  // more than there is room to define
+  return schema << 28 | domain;
 }
 
 std::size_t place_of(std::uint64_t key) noexcept {
@@ -35,6 +37,7 @@ static_assert(kKnownSizes == std::size_t{1} << (64 - 53));
 
 void keep_size(std::uint32_t domain, std::uint64_t schema, std::uint64_t bytes) noexcept {
   const std::uint64_t key = key_of(domain, schema);
+  if (key == 0) return;
   for (std::size_t i = 0; i < 16; ++i) {
     KnownSize& known = g_sizes[(place_of(key) + i) % kKnownSizes];
     std::uint64_t expected = 0;
@@ -171,6 +174,7 @@ std::uint64_t register_enum(std::uint32_t domain,
 std::size_t static_size(std::uint32_t domain, std::uint64_t schema) noexcept {
   if (schema < NVTX_PAYLOAD_SCHEMA_ID_STATIC_START) return 0;
   const std::uint64_t key = key_of(domain, schema);
+  if (key == 0) return 0;
   for (std::size_t i = 0; i < 16; ++i) {
     const KnownSize& known = g_sizes[(place_of(key) + i) % kKnownSizes];
     const std::uint64_t found = known.key.load(std::memory_order_relaxed);

@@ -111,6 +111,7 @@ __attribute__((noinline)) RingHeader* acquire_ring() noexcept {
       ring->open_call_depth.store(0, std::memory_order_relaxed);
       std::memset(ring->stacks, 0, sizeof ring->stacks);
       ring->kept_free = 0;
+      ring->captures = 0;
       state.ring = ring;
       state.index = index;
       state.generation = current_generation();

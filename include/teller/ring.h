@@ -17,7 +17,7 @@
 namespace teller::ring {
 
 inline constexpr std::uint64_t kArenaMagic = 0x314e524152454c54;  // "TLERARN1"
-inline constexpr std::uint32_t kArenaVersion = 3;
+inline constexpr std::uint32_t kArenaVersion = 4;
 
 // Threads that can record at the same time; a later one is counted in
 // ArenaHeader::events_without_ring.
@@ -333,6 +333,7 @@ struct RingHeader {
   alignas(64) DomainStack stacks[kDomainSlots];
   std::uint32_t next_launch;    // private to the producer: launches ever made
   std::uint32_t nested_launch;  // private to the producer: driver call within the open one
+  std::uint32_t captures;       // private to the producer: stream captures that it has begun
   alignas(64) Launch launches[kLaunches];
 };
 inline constexpr std::uint64_t kRingHeaderBytes = 16384;

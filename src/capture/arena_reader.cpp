@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -214,13 +215,15 @@ void ArenaReader::report_unfinished(ArenaSink& sink) {
   }
 }
 
-// A launch that its thread was writing when the process ended is left out.
+// A launch that its thread is writing, or was when the process ended, is left out.
 void ArenaReader::report_launches(const RingHeader& ring, ArenaSink& sink) {
   for (const ring::Launch& kept : ring.launches) {
     const std::uint32_t sequence = kept.sequence.load(std::memory_order_acquire);
     if (sequence == 0 || sequence % 2 != 0) continue;
     ring::Launch launch{};
     std::memcpy(static_cast<void*>(&launch), static_cast<const void*>(&kept), sizeof launch);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (kept.sequence.load(std::memory_order_relaxed) != sequence) continue;
     launch.name[ring::kLaunchNameBytes - 1] = 0;
     sink.on_launch(launch);
   }

@@ -13,6 +13,8 @@
 
 namespace teller::capture {
 
+class DoneIds;
+
 // What comes out of an arena, in order. Views live as long as the call.
 class ArenaSink {
  public:
@@ -26,6 +28,8 @@ class ArenaSink {
   virtual void on_open_call(std::uint32_t ring, const ring::OpenCall& call) = 0;
   // One of the latest launches of a process that has ended.
   virtual void on_launch(const ring::Launch&) {}
+  // Activities with these ids had come; their records are no longer kept.
+  virtual void on_done(const DoneIds&) {}
 };
 
 // What CUPTI could not give, and how its clock relates to ours.

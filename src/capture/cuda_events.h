@@ -30,6 +30,7 @@ class CudaEvents {
   void on_open_call(TrackId thread, const ring::OpenCall& call);
   // One of a thread's latest launches, when the process has ended.
   void on_launch(const ring::Launch& launch);
+  void on_done(const DoneIds& correlations) { in_flight_.done(correlations); }
 
   // After the last record: writes the launches that were in flight, unless no activity could come.
   // Adds what is known of contexts and names to `meta`.

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/json.h"
 #include "capture/nccl_payload.h"
 #include "capture/record_bytes.h"
 #include "capture/teller_names.h"
@@ -242,7 +243,7 @@ void EventConverter::on_text(std::uint32_t ring, const RecordHeader& header,
 }
 
 void EventConverter::on_step_record(std::string_view text, EventRecord* event) {
-  if (!Json::parse(text, nullptr, false).is_object()) {
+  if (!parse_json(text).is_object()) {
     ++counts_.bad_step_records;  // stays a mark
     return;
   }
@@ -253,8 +254,11 @@ void EventConverter::on_step_record(std::string_view text, EventRecord* event) {
 
 // What the hooks say of themselves belongs to the file's META, not among the program's events.
 void EventConverter::on_hook_counts(std::string_view text) {
-  Json counts = Json::parse(text, nullptr, false);
-  if (!counts.is_object()) return;
+  Json counts = parse_json(text);
+  if (!counts.is_object()) {
+    ++counts_.invalid;
+    return;
+  }
   out_.write_meta({{"hooks", std::move(counts)}});
 }
 
@@ -264,6 +268,10 @@ void EventConverter::on_open_call(std::uint32_t ring, const ring::OpenCall& call
 
 void EventConverter::on_launch(const ring::Launch& launch) {
   cuda_.on_launch(launch);
+}
+
+void EventConverter::on_done(const DoneIds& correlations) {
+  cuda_.on_done(correlations);
 }
 
 Status EventConverter::flush() {

@@ -39,6 +39,7 @@ class EventConverter : public ArenaSink {
                  std::string_view payload) override;
   void on_open_call(std::uint32_t ring, const ring::OpenCall& call) override;
   void on_launch(const ring::Launch& launch) override;
+  void on_done(const DoneIds& correlations) override;
 
   Status flush();
   // Writes what was in flight at `ended_ns`, the closing META ("counts" with `losses`, names) and

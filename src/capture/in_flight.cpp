@@ -7,8 +7,6 @@ namespace teller::capture {
 
 namespace {
 
-// A launch whose activity comes later than this many others is forgotten.
-constexpr std::size_t kRemembered = 65536;
 constexpr std::size_t kMostReported = 256;
 constexpr std::size_t kMostSuspects = 4096;  // of all contexts together
 // A launch that is younger when the process ends may have been done, its record on the way.
@@ -16,17 +14,9 @@ constexpr std::int64_t kDeliveredNs = 1'000'000'000;
 
 }  // namespace
 
-void InFlight::done(std::uint64_t correlation) {
-  if (!done_.insert(correlation).second) return;
-  done_order_.push_back(correlation);
-  if (done_order_.size() <= kRemembered) return;
-  done_.erase(done_order_.front());
-  done_order_.pop_front();
-}
-
 bool InFlight::is_done(const Launched& launch) const {
-  return done_.count(launch.correlation) > 0 ||
-         (launch.nested != 0 && done_.count(launch.nested) > 0);
+  return done_.contains(launch.correlation) ||
+         (launch.nested != 0 && done_.contains(launch.nested));
 }
 
 void InFlight::report(TrackId thread, Launched launch) {

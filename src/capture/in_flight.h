@@ -3,14 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
+#include "capture/done_ids.h"
 #include "teller/event.h"
 
 namespace teller::capture {
@@ -32,11 +31,13 @@ struct Suspect {
   std::string call;
 };
 
-// Not thread-safe. Memory is bounded: the oldest ids are forgotten.
+// Not thread-safe. Memory is bounded: of the oldest ids nothing is in flight.
 class InFlight {
  public:
   // An activity with that correlation id has come.
-  void done(std::uint64_t correlation);
+  void done(std::uint64_t correlation) { done_.add(correlation); }
+  // Activities with these ids have come.
+  void done(const DoneIds& correlations) { done_.add(correlations); }
   // `launch` stands before the call of `thread` that reports an error.
   void report(TrackId thread, Launched launch);
   // The launches before this call that are not known to have ended, by time; they are suspects from
@@ -60,8 +61,7 @@ class InFlight {
   std::unordered_map<TrackId, std::vector<Launched>> reported_;
   std::map<std::uint64_t, Suspect> suspects_;  // by correlation id
   std::vector<Launched> last_;
-  std::unordered_set<std::uint64_t> done_;
-  std::deque<std::uint64_t> done_order_;
+  DoneIds done_;
 };
 
 }  // namespace teller::capture

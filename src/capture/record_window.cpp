@@ -2,6 +2,9 @@
 
 #include <cstring>
 
+#include "capture/device_record.h"
+#include "capture/record_bytes.h"
+
 namespace teller::capture {
 
 using ring::RecordHeader;
@@ -89,9 +92,16 @@ void EarlierState::end(std::uint64_t id) {
   started_.erase(found);
 }
 
+void EarlierState::activity(std::string_view payload) {
+  ring::DeviceRecord activity{};
+  if (!teller::capture::take(payload, &activity)) return;
+  if (runs_on_device(static_cast<ring::DeviceKind>(activity.kind))) done_.add(activity.correlation);
+}
+
 void EarlierState::take(std::uint32_t ring, const RecordHeader& header, std::string_view payload) {
   const auto type = static_cast<RecordType>(header.type);
   if (type == RecordType::kThread) return begin_thread(ring, {ring, packed(header, payload)});
+  if (type == RecordType::kDevice) return activity(payload);
   ring::TextRecord fixed{};
   std::uint64_t id = 0;
   if (type == RecordType::kPush && read_fixed(header, payload, &fixed, &id)) {
@@ -116,7 +126,12 @@ void EarlierState::replay(ArenaSink& sink) const {
       for (const KeptRecord& record : stack) hand_over(record, sink);
     }
   }
+<<<<<<< HEAD
   for (const auto& [order, id] : oldest_) hand_over(started_.at(id).record, sink);
+=======
+  for (const auto& [id, record] : started_) hand_over(record, sink);
+  if (!done_.empty()) sink.on_done(done_);
+>>>>>>> cuda
 }
 
 void RecordWindow::set_time(std::int64_t now_ns) {

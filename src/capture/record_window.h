@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "capture/arena_reader.h"
+#include "capture/done_ids.h"
 #include "capture/teller_names.h"
 
 namespace teller::capture {
@@ -21,15 +22,16 @@ struct KeptRecord {
   std::string bytes;
 };
 
-// What is still true of records that are no longer kept: the threads of the rings, and the ranges
-// that had not ended. Bounded: of a program that never ends its ranges the oldest are forgotten.
+// What is still true of records that are no longer kept: the threads of the rings, the ranges
+// that had not ended, and which launches had. Bounded: of a program that never ends its ranges the
+// oldest are forgotten.
 class EarlierState {
  public:
   // Takes in a record that is about to be forgotten.
   void take(std::uint32_t ring, const ring::RecordHeader& header, std::string_view payload);
   // Says again what is still true, with the times that it had.
   void replay(ArenaSink& sink) const;
-  std::uint64_t bytes() const { return bytes_; }
+  std::uint64_t bytes() const { return bytes_ + done_.bytes(); }
 
  private:
   struct Ring {
@@ -39,10 +41,12 @@ class EarlierState {
   void push(std::vector<KeptRecord>& stack, KeptRecord record);
   void start(std::uint64_t id, KeptRecord record);
   void end(std::uint64_t id);
+  void activity(std::string_view payload);
   void begin_thread(std::uint32_t ring, KeptRecord record);
   void forget(const KeptRecord& record) { bytes_ -= record.bytes.size(); }
 
   std::map<std::uint32_t, Ring> rings_;
+<<<<<<< HEAD
   struct Started {
     std::uint64_t order = 0;
     KeptRecord record;
@@ -50,6 +54,10 @@ class EarlierState {
   std::map<std::uint64_t, Started> started_;       // by range id
   std::map<std::uint64_t, std::uint64_t> oldest_;  // their ids, as they came
   std::uint64_t next_order_ = 0;
+=======
+  std::map<std::uint64_t, KeptRecord> started_;  // by range id
+  DoneIds done_;
+>>>>>>> cuda
   std::uint64_t bytes_ = 0;
 };
 

@@ -13,7 +13,8 @@ namespace {
 
 Error failed(const HttpUrl& url, const std::string& why) {
   return {ErrorCode::kIo,
-          "reading http://" + url.host + ":" + std::to_string(url.port) + url.path + ": " + why,
+          "reading http://" + url.host + ":" + std::to_string(url.port) +
+              url.path.substr(0, url.path.find('?')) + ": " + why,
           ""};
 }
 

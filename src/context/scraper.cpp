@@ -19,7 +19,10 @@ constexpr std::size_t kMaxEndpoints = 16;
 
 Scraper::Scraper(const ContextOptions& options) : options_(options) {
   for (const std::string& url : options.urls) {
-    if (auto parts = parse_http_url(url)) endpoints_.push_back({url, *parts, 0});
+    // What stands behind the question mark may be a key: it is sent, and not stored.
+    if (auto parts = parse_http_url(url)) {
+      endpoints_.push_back({url.substr(0, url.find('?')), *parts, 0});
+    }
   }
 }
 

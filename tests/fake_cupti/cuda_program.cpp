@@ -83,6 +83,21 @@ void hang() {
   CALL(fake_synchronize)(1, 7, 60);
 }
 
+// Kernels that become parts of graphs, and one after them that never ends.
+void capture() {
+  for (const int result : {0, 901}) {  // well, and spoilt
+    CALL(fake_begin_capture)(0);
+    CALL(fake_launch)("captured_kernel", 1, 7, 2);
+    CALL(fake_driver_launch)("captured_kernel", 1, 7);
+    CALL(fake_end_capture)(result);
+  }
+  CALL(fake_begin_capture)(900);  // refused
+  CALL(fake_graph_launch)(5, 2, 1, 7);
+  CALL(fake_poison)(1, 700);
+  CALL(fake_launch)("endless_kernel", 1, 7, 2);
+  usleep(1500000);
+}
+
 void fork_after_init() {
   work(2);
   const pid_t child = fork();
@@ -137,8 +152,10 @@ int main(int argc, char** argv) {
   initialise_cuda();
   if (what == "replay") return find<int(const char*)>("fake_replay")(value) < 0 ? 91 : 0;
   if (what == "work" || what == "second") work(3);
+  if (what == "second") std::printf("clock %d\n", find<int()>("fake_has_clock")());
   if (what == "poisoned") poisoned(std::atoi(value));
   if (what == "hang") hang();
+  if (what == "capture") capture();
   if (what == "fork") fork_after_init();
   if (what == "names") {
     names();

@@ -10,6 +10,7 @@
 namespace {
 
 std::atomic<std::uint32_t> g_next_correlation{1};
+thread_local bool t_capturing = false;
 constexpr unsigned kContexts = 16;
 struct Context {
   std::atomic<int> error{0};     // to come
@@ -81,7 +82,7 @@ fake::Fields activity(std::uint32_t correlation, unsigned context, unsigned stre
 int launch(const char* runtime, const char* kernel, unsigned context, unsigned stream,
            std::uint64_t duration_ns) {
   const Ids ids = call(runtime, "cuLaunchKernel", kernel, context);
-  if (ids.result != 0) return ids.result;
+  if (ids.result != 0 || t_capturing) return ids.result;
   Context& state = context_of(context);
   if (state.error.load() != 0) {
     state.reported.store(state.error.load());
@@ -99,9 +100,30 @@ int launch(const char* runtime, const char* kernel, unsigned context, unsigned s
   return 0;
 }
 
+// The runtime call and the driver call within.
+int capture_call(const char* runtime, const char* driver, int result) {
+  fake::Call outer{false, runtime, nullptr, g_next_correlation++, 1, result, 0};
+  fake::enter(outer);
+  fake::Call inner{true, driver, nullptr, g_next_correlation++, 1, result, 0};
+  fake::enter(inner);
+  fake::leave(inner);
+  fake::leave(outer);
+  return result;
+}
+
 }  // namespace
 
 extern "C" {
+
+int fake_begin_capture(int result) {
+  if (result == 0) t_capturing = true;
+  return capture_call("cudaStreamBeginCapture", "cuStreamBeginCapture_v2", result);
+}
+
+int fake_end_capture(int result) {
+  t_capturing = false;
+  return capture_call("cudaStreamEndCapture", "cuStreamEndCapture", result);
+}
 
 int fake_launch(const char* kernel, unsigned context, unsigned stream, unsigned duration_us) {
   return launch("cudaLaunchKernel", kernel, context, stream, duration_us * 1000u);

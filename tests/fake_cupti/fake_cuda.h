@@ -16,6 +16,10 @@ int fake_memcpy(unsigned long bytes, unsigned context, unsigned stream);
 int fake_malloc(unsigned long bytes, unsigned context);
 // cudaStreamSynchronize; with `seconds`, it takes so long.
 int fake_synchronize(unsigned context, unsigned stream, unsigned seconds);
+// Begins or ends the capture of a stream by this thread; answers `result`. What it launches
+// meanwhile runs not now.
+int fake_begin_capture(int result);
+int fake_end_capture(int result);
 // Kernels of the context do not end any more, and after the next launch its calls answer `error`.
 void fake_poison(unsigned context, int error);
 

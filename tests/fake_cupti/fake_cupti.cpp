@@ -152,4 +152,9 @@ int fake_has_subscriber() {
   return g_callback.load() != nullptr ? 1 : 0;
 }
 
+// For tests: whether the clock of all who use CUPTI in this process has been replaced.
+int fake_has_clock() {
+  return g_timestamp.load() != nullptr ? 1 : 0;
+}
+
 }  // extern "C"

@@ -276,6 +276,13 @@ def test_a_process_killed_in_a_call_leaves_it_open_and_the_kernel_too(tmp_path: 
     assert open_nodes == {"cudaStreamSynchronize", "endless_kernel"}
 
 
+def test_what_is_captured_into_a_graph_does_not_hang(tmp_path: Path) -> None:
+    """No activity ever comes of it. What is launched after the capture is looked at as ever, whether it went well or not."""
+    run = tmp_path / "run"
+    cuda(run, CUDA13, "capture")
+    assert [e["name"] for e in events(run, "kernel") if e["end"] is None] == ["endless_kernel"]
+
+
 def test_a_process_that_ends_in_peace_leaves_nothing_open(tmp_path: Path) -> None:
     run = tmp_path / "run"
     cuda(run, CUDA13, "wait")
@@ -324,7 +331,8 @@ def test_a_driver_that_is_not_there_is_noted(tmp_path: Path, fail: str, says: st
 
 def test_another_subscriber_is_left_alone(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    cuda(run, CUDA13, "second")
+    done = cuda(run, CUDA13, "second")
+    assert done.stdout == b"clock 0\n", "CUPTI has one clock, and it is the other tool's"
     assert note(run) == "not recorded: another tool has subscribed to CUPTI"
     assert not events(run)
 

@@ -3,7 +3,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -133,6 +135,46 @@ TEST(ArenaReader, AClosedRingIsDrainedThenFree) {
   reader->drain(sink);
   EXPECT_EQ(sink.records, 1u);
   EXPECT_EQ(arena.header->ring_state[0].load(), 0u);
+}
+
+// Takes what it is told of launches, all fields of which its writer changes together.
+struct Launches : Counting {
+  void on_launch(const ring::Launch& launch) override {
+    ++seen;
+    const bool whole = launch.begin_ns == launch.correlation &&
+                       launch.context == launch.correlation && launch.nested == launch.correlation;
+    if (!whole) ++torn;
+  }
+  int seen = 0;
+  int torn = 0;
+};
+
+// As a thread of the traced process does, for ever.
+[[noreturn]] void keep_launching(ring::Launch& launch) {
+  for (std::uint32_t id = 1;; ++id) {
+    const std::uint32_t sequence = launch.sequence.load(std::memory_order_relaxed);
+    launch.sequence.store(sequence + 1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    launch.correlation = launch.context = launch.nested = id;
+    std::memset(launch.name, 'x', sizeof launch.name - 1);
+    launch.begin_ns = id;
+    launch.sequence.store(sequence + 2, std::memory_order_release);
+  }
+}
+
+TEST(ArenaReader, ALaunchThatChangesWhileItIsReadIsLeftOut) {
+  Arena arena;
+  auto reader = ArenaReader::map(arena.fd);
+  ASSERT_TRUE(reader.ok());
+  arena.header->rings_used = 1;
+  const pid_t writer = fork();
+  if (writer == 0) keep_launching(arena.ring(0)->launches[0]);
+  Launches sink;
+  for (int i = 0; i < 50'000'000 && sink.seen < 100'000; ++i) reader->report_unfinished(sink);
+  kill(writer, SIGKILL);
+  waitpid(writer, nullptr, 0);
+  EXPECT_GT(sink.seen, 0);
+  EXPECT_EQ(sink.torn, 0);
 }
 
 TEST(ArenaReader, SurvivesNonsense) {

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <random>
 
 namespace teller::capture {
@@ -74,6 +75,56 @@ TEST(EventConverter, MakesAWholeFileOfAnything) {
     EXPECT_GT(converter.counts().invalid, 0u);
   }
   std::filesystem::remove_all(folder);
+}
+
+// A converter into a file that is gone after the test.
+class Converting : public testing::Test {
+ protected:
+  void SetUp() override {
+    char folder[] = "/tmp/teller-test-XXXXXX";
+    ASSERT_NE(mkdtemp(folder), nullptr);
+    folder_ = folder;
+    auto file = EventFileWriter::create(folder_ + "/1.tev", "{}");
+    ASSERT_TRUE(file.ok());
+    converter_ = std::make_unique<EventConverter>(std::move(*file), 1);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string folder_;
+  std::unique_ptr<EventConverter> converter_;
+};
+
+// What the hooks' marks hold is the program's word: a depth that no stack can hold does no harm.
+TEST_F(Converting, JsonThatIsNestedTooDeeplyIsRefused) {
+  converter_->on_definition(ring::DefinitionKind::kDomain, 0, 4, "teller");
+  converter_->on_definition(ring::DefinitionKind::kCategory, 4, 5, "META");
+  converter_->on_definition(ring::DefinitionKind::kCategory, 4, 6, "RECORD");
+  const std::string deep = "{\"a\":" + std::string(60'000, '[') + std::string(60'000, ']') + "}";
+  for (const std::uint32_t category : {5, 6}) {
+    const ring::TextRecord fixed{4, category, static_cast<std::uint32_t>(deep.size()), 0};
+    const std::string payload(reinterpret_cast<const char*>(&fixed), sizeof fixed);
+    const auto type = static_cast<std::uint16_t>(ring::RecordType::kMark);
+    converter_->on_record(0, RecordHeader{0, type, 0, 1}, payload + deep);
+  }
+  ASSERT_TRUE(converter_->finish({}, 10).ok());
+  EXPECT_EQ(converter_->counts().invalid, 1u);
+  EXPECT_EQ(converter_->counts().bad_step_records, 1u);
+  EXPECT_EQ(converter_->counts().records, 1u);  // the mark that is no step record
+}
+
+TEST_F(Converting, ALaunchWhoseActivityIsNoLongerKeptDoesNotHang) {
+  DoneIds done;
+  done.add(1);
+  converter_->on_done(done);
+  for (const std::uint32_t id : {1, 2}) {
+    ring::Launch launch{};
+    launch.correlation = id;
+    converter_->on_launch(launch);
+  }
+  ArenaLosses losses;
+  losses.cuda.activities = true;
+  ASSERT_TRUE(converter_->finish(losses, 1'000'000'000'000).ok());
+  EXPECT_EQ(converter_->counts().records, 1u);
 }
 
 }  // namespace

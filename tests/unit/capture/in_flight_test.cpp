@@ -63,13 +63,41 @@ TEST(InFlight, OnlyOldLaunchesAreUnfinished) {
   EXPECT_EQ(unfinished[0].correlation, 1u);
 }
 
-TEST(InFlight, ForgetsTheOldest) {
+// A thread that idles keeps its last launches in view, however much the others do meanwhile.
+TEST(InFlight, WhatEndedLongAgoIsNotInFlight) {
   InFlight in_flight;
-  for (std::uint64_t id = 1; id <= 100'000; ++id) in_flight.done(id);
-  in_flight.keep_last(launch(1));
-  in_flight.keep_last(launch(100'000));
-  ASSERT_EQ(in_flight.unfinished(10 * kSecond).size(), 1u);
-  EXPECT_EQ(in_flight.unfinished(10 * kSecond)[0].correlation, 1u);
+  for (std::uint64_t id = 1; id <= 1'000'000; ++id) {
+    if (id != 17) in_flight.done(id);
+  }
+  for (const std::uint64_t id : {1, 17, 1'000'000}) in_flight.keep_last(launch(id));
+  const std::vector<Launched> unfinished = in_flight.unfinished(10 * kSecond);
+  ASSERT_EQ(unfinished.size(), 1u);
+  EXPECT_EQ(unfinished[0].correlation, 17u);
+  in_flight.report(0, launch(1));
+  EXPECT_TRUE(in_flight.blame(0, 100, 700, "call").empty());
+}
+
+TEST(DoneIds, OfTheLowestNothingCanBeToldAndNothingIsInFlight) {
+  DoneIds ids;
+  EXPECT_TRUE(ids.empty());
+  for (std::uint64_t block = 1; block <= 40'000; ++block) ids.add(block * 4096);
+  EXPECT_LE(ids.bytes(), 16u << 20);
+  EXPECT_TRUE(ids.contains(4096));
+  EXPECT_TRUE(ids.contains(4097));
+  EXPECT_TRUE(ids.contains(40'000ull * 4096));
+  EXPECT_FALSE(ids.contains(40'000ull * 4096 - 1));
+  ids.add(1);  // comes too late to be kept
+  EXPECT_LE(ids.bytes(), 16u << 20);
+}
+
+TEST(DoneIds, OfTwoKnowWhatEitherKnew) {
+  DoneIds first, second;
+  first.add(7);
+  second.add(5);
+  second.add(1'000'000);
+  first.add(second);
+  for (const std::uint64_t id : {5, 7, 1'000'000}) EXPECT_TRUE(first.contains(id)) << id;
+  EXPECT_FALSE(first.contains(6));
 }
 
 }  // namespace

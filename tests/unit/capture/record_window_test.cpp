@@ -65,6 +65,12 @@ struct Window : RecordWindow {
   void pop(std::uint32_t domain = 0, std::uint32_t ring = 0) {
     add(ring, RecordType::kPop, 0, text_payload(domain, 0, ""));
   }
+  void device(ring::DeviceKind kind, std::uint32_t correlation) {
+    ring::DeviceRecord fixed{};
+    fixed.kind = static_cast<std::uint32_t>(kind);
+    fixed.correlation = correlation;
+    add(0, RecordType::kDevice, 0, {reinterpret_cast<const char*>(&fixed), sizeof fixed});
+  }
   std::vector<std::string> told() const {
     Told sink;
     replay(sink);
@@ -180,6 +186,27 @@ TEST(RecordWindow, OfTooManyStartedRangesTheFirstToComeGoes) {
   const Lines lines = window.told();
   ASSERT_EQ(lines.size(), 65536u);
   EXPECT_EQ(lines.back(), "0 start newest @65537");
+}
+
+// Else every launch that a thread keeps in view would seem to hang.
+TEST(RecordWindow, LaunchesWhoseActivitiesAreForgottenAreKnownToHaveEnded) {
+  struct Done : Told {
+    void on_done(const DoneIds& ids) override { done = ids; }
+    DoneIds done;
+  };
+  Window window;
+  window.set_time(0);
+  window.device(ring::DeviceKind::kKernel, 11);
+  window.device(ring::DeviceKind::kGraph, 13);
+  window.device(ring::DeviceKind::kOverhead, 15);  // no launch's
+  window.set_time(2 * kSecond);
+  window.push("kept");
+  window.forget_before(1 * kSecond);
+  Done sink;
+  window.replay(sink);
+  EXPECT_EQ(sink.lines, (Lines{"0 push kept @4"}));
+  for (const std::uint64_t id : {11, 13}) EXPECT_TRUE(sink.done.contains(id)) << id;
+  for (const std::uint64_t id : {12, 15}) EXPECT_FALSE(sink.done.contains(id)) << id;
 }
 
 TEST(RecordWindow, OpenCallsComeLast) {

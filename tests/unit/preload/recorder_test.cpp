@@ -1,23 +1,17 @@
 // Device activities that find their ring full: how long the traced program is held up.
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <cstring>
-#include <memory>
 #include <string>
 #include <thread>
 
 #include "capture/arena_reader.h"
-#include "capture/messages.h"
 #include "preload/cuda_recorder.h"
+#include "unit/preload/played_recorder.h"
 
 namespace teller::collector {
 namespace {
 
-using capture::ArenaReader;
 using Clock = std::chrono::steady_clock;
 
 struct Counting : capture::ArenaSink {
@@ -29,32 +23,6 @@ struct Counting : capture::ArenaSink {
   void on_open_call(std::uint32_t, const ring::OpenCall&) override {}
   std::uint64_t records = 0;
 };
-
-// Takes this process's arena over, as the recorder does. There is one per process.
-ArenaReader& recorder() {
-  static std::unique_ptr<ArenaReader> reader = [] {
-    char folder[] = "/tmp/teller-test-XXXXXX";
-    EXPECT_NE(mkdtemp(folder), nullptr);
-    const std::string path = std::string(folder) + "/socket";
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-    const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    EXPECT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    EXPECT_EQ(listen(listener, 4), 0);
-    setenv("TELLER_SOCKET", path.c_str(), 1);
-    EXPECT_TRUE(ensure_arena());
-    const int connection = accept(listener, nullptr, nullptr);
-    ring::Hello hello{};
-    const int fd = capture::receive_hello(connection, &hello);
-    auto made = std::make_unique<ArenaReader>(std::move(*ArenaReader::map(fd)));
-    for (const int open : {fd, connection, listener}) close(open);
-    unlink(path.c_str());
-    rmdir(folder);
-    return made;
-  }();
-  return *reader;
-}
 
 // Records `buffers` deliveries of `each` activities on a thread, and so a ring, of its own. Returns
 // the milliseconds that it took.
