@@ -126,12 +126,8 @@ void EarlierState::replay(ArenaSink& sink) const {
       for (const KeptRecord& record : stack) hand_over(record, sink);
     }
   }
-<<<<<<< HEAD
   for (const auto& [order, id] : oldest_) hand_over(started_.at(id).record, sink);
-=======
-  for (const auto& [id, record] : started_) hand_over(record, sink);
   if (!done_.empty()) sink.on_done(done_);
->>>>>>> cuda
 }
 
 void RecordWindow::set_time(std::int64_t now_ns) {

@@ -46,7 +46,6 @@ class EarlierState {
   void forget(const KeptRecord& record) { bytes_ -= record.bytes.size(); }
 
   std::map<std::uint32_t, Ring> rings_;
-<<<<<<< HEAD
   struct Started {
     std::uint64_t order = 0;
     KeptRecord record;
@@ -54,10 +53,7 @@ class EarlierState {
   std::map<std::uint64_t, Started> started_;       // by range id
   std::map<std::uint64_t, std::uint64_t> oldest_;  // their ids, as they came
   std::uint64_t next_order_ = 0;
-=======
-  std::map<std::uint64_t, KeptRecord> started_;  // by range id
   DoneIds done_;
->>>>>>> cuda
   std::uint64_t bytes_ = 0;
 };
 
