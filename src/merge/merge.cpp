@@ -61,7 +61,7 @@ class Merger {
   std::int64_t shift_of(const Part& part) const;
   Status copy_events(const Part& part, const RunFolder& out);
   Status append_lines(const Part& part, const RunFolder& out, const char* artefact,
-                      std::vector<std::string_view> times, std::uint64_t* lines);
+                      const std::vector<std::string_view>& times, std::uint64_t* lines);
   Status publish(RunFolder& out, const char* artefact, std::vector<std::string> files,
                  std::uint64_t records) const;
   void describe(RunFolder& out) const;
@@ -110,7 +110,7 @@ Status Merger::copy_events(const Part& part, const RunFolder& out) {
 }
 
 Status Merger::append_lines(const Part& part, const RunFolder& out, const char* artefact,
-                            std::vector<std::string_view> times, std::uint64_t* lines) {
+                            const std::vector<std::string_view>& times, std::uint64_t* lines) {
   const auto files = part.run.artifact_files(artefact);
   TELLER_CHECK_OK(check_files(part, artefact, files.size()));
   const std::string path = out.file(std::string(artefact) + ".jsonl");
