@@ -11,8 +11,10 @@ _OLDEST = (3, 9)
 
 
 def _extension(library: str) -> str:
-    """The extension beside the library; "" if it must not be used."""
-    return "" if os.environ.get("TELLER_NO_EXTENSION") else library.rpartition("/")[0] + "/teller_native.abi3.so"
+    """The extension beside the library; "" if it must not be used: a free-threaded Python has another ABI."""
+    if os.environ.get("TELLER_NO_EXTENSION") or "t" in sys.abiflags:
+        return ""
+    return library.rpartition("/")[0] + "/teller_native.abi3.so"
 
 
 def install(folder: str) -> bool:

@@ -45,7 +45,7 @@ def _check_entry(entry: object) -> None:
         raise BadFile("unknown key %s" % unknown[0])
     if not isinstance(entry.get("unless", ""), str):
         raise BadFile("unless must be a name")
-    if entry.get("layer", "FE") not in bridge.CATEGORIES:
+    if not isinstance(entry.get("layer", "FE"), str) or entry.get("layer", "FE") not in bridge.CATEGORIES:
         raise BadFile("unknown layer %r" % (entry["layer"],))
     if entry.get("role", "step") not in _ROLES:
         raise BadFile("unknown role %r" % (entry["role"],))

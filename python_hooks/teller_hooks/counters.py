@@ -86,13 +86,14 @@ def changed() -> None:
 
 
 def count_record_error(what: str, error: BaseException) -> None:
-    """Counts an expression that raised. Sent at 1, 2, 4, 8, …: a faulty expression fails at every step."""
+    """Counts an expression that raised. Sent at 1, 2, 4, 8, …: a faulty expression fails at every step. The error's text
+    is the program's: it may run its code, and hold what its users wrote."""
     global record_errors, _next_record_report
     record_errors += 1
     if record_errors < _next_record_report:
         return
     _next_record_report *= 2
-    detail("%s: %s: %s" % (what, type(error).__name__, error))
+    detail("%s: %s" % (what, type(error).__name__))
     changed()
 
 

@@ -16,7 +16,7 @@ def _prefixes() -> list:
     """Where site-packages may lie: of the venv that the executable belongs to, else of the installation."""
     home = os.path.dirname(os.path.dirname(os.path.abspath(sys.executable)))
     try:
-        with open(os.path.join(home, "pyvenv.cfg"), encoding="utf-8") as file:
+        with open(os.path.join(home, "pyvenv.cfg"), encoding="utf-8", errors="replace") as file:
             lines = [line.partition("=") for line in file]
     except OSError:
         return [sys.prefix, sys.exec_prefix]
@@ -35,15 +35,25 @@ def _site_folders() -> list:
     return folders
 
 
+def _pth_lines(path: str) -> list:
+    """What cannot be read is passed over, as site.py does."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(_MAX_PTH_BYTES).splitlines()
+    except OSError:
+        return []
+
+
 def _pth_paths(folder: str) -> list:
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
     paths = []
-    for name in sorted(os.listdir(folder)):
-        if not name.endswith(".pth"):
-            continue
-        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-            for line in file.read(_MAX_PTH_BYTES).splitlines():
-                if line.strip() and not line.startswith(("#", "import ", "import\t")):
-                    paths.append(os.path.join(folder, line.strip()))
+    for name in names:
+        for line in _pth_lines(os.path.join(folder, name)) if name.endswith(".pth") else ():
+            if line.strip() and not line.startswith(("#", "import ", "import\t")):
+                paths.append(os.path.join(folder, line.strip()))
     return paths
 
 

@@ -141,29 +141,32 @@ class SourceIndex:
             return self._find_in_class(owner, node, parts[1:], hops, trail, set())
         return Found("unknown", "%s is no class that can be read" % parts[0])
 
-    def _lookup(self, scope: Scope, name: str, hops: int) -> tuple:
-        """(Found, None), or (None, (scope, node)) of the definition that `name` leads to."""
+    def _lookup(self, scope: Scope, name: str, hops: int, seen: Optional[dict] = None) -> tuple:
+        """(Found, None), or (None, (scope, node)) of the definition that `name` leads to. `seen` holds the hops after
+        which a name of a module was looked at, since modules may import * from each other."""
+        seen = {} if seen is None else seen
         entry = scope.names.get(name)
         if isinstance(entry, ast.Name) and entry.id != name:  # an alias
             entry = scope.names.get(entry.id, entry)
         if isinstance(entry, tuple):
-            return self._follow(scope, entry, hops)
+            return self._follow(scope, entry, hops, seen)
         if entry is not None:
             return None, (scope, entry)
         for module in scope.stars if hops < _MAX_HOPS else ():
-            found, node = self._follow(scope, (module, name), hops)
+            found, node = self._follow(scope, (module, name), hops, seen)
             if node is not None:
                 return found, node
         if any(self.scope(module) is None for module in scope.stars):
             return Found("unknown", "%s may come from an import * that cannot be read" % name), None
         return Found("missing", "no %s in %s" % (name, scope.module)), None
 
-    def _follow(self, scope: Scope, entry: tuple, hops: int) -> tuple:
+    def _follow(self, scope: Scope, entry: tuple, hops: int, seen: dict) -> tuple:
         module, name = entry
         target = self.scope(module)
-        if name is None or hops >= _MAX_HOPS or target is None or target is scope:
+        if name is None or hops >= _MAX_HOPS or target is None or target is scope or seen.get(entry, _MAX_HOPS) <= hops:
             return Found("unknown", "comes from %s, which cannot be followed" % module), None
-        return self._lookup(target, name, hops + 1)
+        seen[entry] = hops
+        return self._lookup(target, name, hops + 1, seen)
 
     def _find_in_class(self, scope: Scope, node: ast.ClassDef, parts: list, hops: int, trail: list, seen: set) -> Found:
         body = Scope(scope.module, False, node)

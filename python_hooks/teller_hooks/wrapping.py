@@ -2,11 +2,14 @@
 
 Near the recursion limit, or without memory, our own calls fail where the program's might not. Then the function is
 called without a range, and that is counted: inline, since a call of ours would fail in its turn. Only what
-our own calls raise is caught: anything else comes from a signal handler of the program, and is passed on.
+our own calls raise is caught: anything else comes from a signal handler of the program, and is passed on. Python runs
+handlers right after a call that has returned, or where it jumps: what comes out of push() has been pushed, and between
+it and the `try` that pops nothing may be called and no branch taken. (Python 3.9 may run them before push() as well.)
 """
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from typing import Any, Callable
 
@@ -30,16 +33,22 @@ def _simple(plan: Plan) -> Callable:
         except own_errors:
             pushed = False
             counters.own_errors += 1
-        # Not in the handler: the program would find our error in sys.exc_info() and as __context__ of its own.
-        if not pushed:
-            return function(*args, **kwargs)
-        try:
-            return function(*args, **kwargs)
-        finally:
+        except BaseException:
             try:
                 pop()
             except own_errors:
                 counters.own_errors += 1
+            raise
+        if pushed:
+            try:
+                return function(*args, **kwargs)
+            finally:
+                try:
+                    pop()
+                except own_errors:
+                    counters.own_errors += 1
+        # Not in the handler: the program would find our error in sys.exc_info() and as __context__ of its own.
+        return function(*args, **kwargs)
 
     return wrapper
 
@@ -49,30 +58,42 @@ def _plain(plan: Plan) -> Callable:
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        pushed = False
         before = None
         try:
             message = plan.message(args, kwargs)
             if message is not None:
                 before = plan.before(args, kwargs)
-                push(message)
-                pushed = True
         except own_errors:
+            message = None
             counters.own_errors += 1
-        if not pushed:
+        if message is None:
             return function(*args, **kwargs)
+        pushed = True
         try:
-            result = function(*args, **kwargs)
-            try:
-                plan.returned(args, kwargs, result, before)
-            except own_errors:
-                counters.own_errors += 1
-            return result
-        finally:
+            push(message)
+        except own_errors:
+            pushed = False
+            counters.own_errors += 1
+        except BaseException:
             try:
                 pop()
             except own_errors:
                 counters.own_errors += 1
+            raise
+        if pushed:
+            try:
+                result = function(*args, **kwargs)
+                try:
+                    plan.returned(args, kwargs, result, before)
+                except own_errors:
+                    counters.own_errors += 1
+                return result
+            finally:
+                try:
+                    pop()
+                except own_errors:
+                    counters.own_errors += 1
+        return function(*args, **kwargs)
 
     return wrapper
 
@@ -108,21 +129,21 @@ def _coroutine(plan: Plan) -> Callable:
                 token = start(message)
         except own_errors:
             counters.own_errors += 1
-        if token is None:
-            return await function(*args, **kwargs)
-        try:
-            result = await function(*args, **kwargs)
+        if token is not None:
             try:
-                plan.returned(args, kwargs, result, before)
-            except own_errors:
-                counters.own_errors += 1
-            return result
-        finally:
-            try:
-                end(token)
-            except own_errors:
-                counters.own_errors += 1
-                counters.unended += (token,)
+                result = await function(*args, **kwargs)
+                try:
+                    plan.returned(args, kwargs, result, before)
+                except own_errors:
+                    counters.own_errors += 1
+                return result
+            finally:
+                try:
+                    end(token)
+                except own_errors:
+                    counters.own_errors += 1
+                    counters.unended += (token,)
+        return await function(*args, **kwargs)
 
     return wrapper
 
@@ -141,28 +162,33 @@ def _generator(plan: Plan) -> Callable:
                 token = start(message)
         except own_errors:
             counters.own_errors += 1
-        if token is None:
-            return (yield from function(*args, **kwargs))
-        try:
-            result = yield from function(*args, **kwargs)
+        if token is not None:
             try:
-                plan.returned(args, kwargs, result, before)
-            except own_errors:
-                counters.own_errors += 1
-            return result
-        finally:
-            try:
-                end(token)
-            except own_errors:
-                counters.own_errors += 1
-                counters.unended += (token,)
+                result = yield from function(*args, **kwargs)
+                try:
+                    plan.returned(args, kwargs, result, before)
+                except own_errors:
+                    counters.own_errors += 1
+                return result
+            finally:
+                try:
+                    end(token)
+                except own_errors:
+                    counters.own_errors += 1
+                    counters.unended += (token,)
+        return (yield from function(*args, **kwargs))
 
     return wrapper
 
 
 def _async_generator(plan: Plan) -> Callable:
-    """There is no `async yield from`: what is sent and thrown is passed on by hand."""
+    """There is no `async yield from`: what is sent and thrown is passed on by hand.
+
+    The event loop closes generators that are left over: ours alone, which closes the program's. It learns of them
+    through hooks of the thread, at their first step.
+    """
     function, start, end, own_errors = plan.function, plan.range.start_text, bridge.end, bridge.OWN_ERRORS
+    get_hooks, set_hooks = sys.get_asyncgen_hooks, sys.set_asyncgen_hooks
 
     @functools.wraps(function)
     async def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -176,7 +202,13 @@ def _async_generator(plan: Plan) -> Callable:
             counters.own_errors += 1
         try:
             inner = function(*args, **kwargs)
-            item = await inner.__anext__()
+            first_step, finalizer = get_hooks()
+            try:
+                set_hooks(None, None)
+                step = inner.__anext__()
+            finally:
+                set_hooks(first_step, finalizer)
+            item = await step
             while True:
                 try:
                     sent = yield item
@@ -188,10 +220,11 @@ def _async_generator(plan: Plan) -> Callable:
                 else:
                     item = await inner.asend(sent)
         except StopAsyncIteration:
-            try:
-                plan.returned(args, kwargs, None, before)
-            except own_errors:
-                counters.own_errors += 1
+            if token is not None:
+                try:
+                    plan.returned(args, kwargs, None, before)
+                except own_errors:
+                    counters.own_errors += 1
         finally:
             if token is not None:
                 try:

@@ -51,6 +51,7 @@ struct Context::State {
 
   void put(std::int64_t time_ns, const ContextRecord& record);
   void sample_processes();
+  void sample_processes_alone();  // the holder of `sampling`
   template <typename Body>
   static void start(const std::shared_ptr<State>& state, Body body);
   // Runs `sample` each second until the end.
@@ -78,6 +79,10 @@ void Context::State::put(std::int64_t time_ns, const ContextRecord& record) {
 
 void Context::State::sample_processes() {
   const std::lock_guard alone(sampling);
+  sample_processes_alone();
+}
+
+void Context::State::sample_processes_alone() {
   for (const ContextProcess& process : processes_now()) {
     const std::int64_t time = now_ns();
     if (auto record = sample_process(options.root, process.pid)) put(time, *record);
@@ -208,7 +213,9 @@ void Context::finish() {
   state_->changed.notify_all();
   state_->changed.wait_for(lock, kPatience, [this] { return state_->running == 0; });
   lock.unlock();
-  state_->sample_processes();
+  // A sample that is still running hangs in a file of /proc: so would the last one.
+  const std::unique_lock alone(state_->sampling, std::try_to_lock);
+  if (alone.owns_lock()) state_->sample_processes_alone();
 }
 
 Context::~Context() {

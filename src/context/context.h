@@ -52,7 +52,8 @@ class Context {
   ContextCounts counts() const;
   // Samples nothing more; does not wait.
   void stop();
-  // The same, after a last sample of processes, host and control groups.
+  // The same, after a last sample of processes, host and control groups; without it if one still
+  // runs after two seconds.
   void finish();
 
  private:

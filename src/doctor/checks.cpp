@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/command.h"
+#include "doctor/cgroup_limits.h"
 #include "procfs/procfs.h"
 
 namespace teller::doctor_detail {
@@ -64,46 +65,18 @@ void check_clock(Checks& checks) {
                     false});
 }
 
-// Path of this process in the hierarchy of `controller`; "" where there is none.
-std::string cgroup_path(const std::string& text, const std::string& controller) {
-  std::istringstream lines(text);
-  std::string line;
-  while (std::getline(lines, line)) {
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string names = "," + line.substr(first + 1, second - first - 1) + ",";
-    if (names.find("," + controller + ",") != std::string::npos) return line.substr(second + 1);
-  }
-  return "";
-}
-
-// The file of a cgroup, or that of the mount's root, as containers show it.
-std::string cgroup_value(const std::string& mount, const std::string& path,
-                         const std::string& file) {
-  std::string text = trimmed(read_proc_file(mount + path + "/" + file));
-  if (text.empty()) text = trimmed(read_proc_file(mount + "/" + file));
-  return text;
-}
-
 void check_cgroup(Checks& checks) {
-  const std::string text = read_proc_file("/proc/self/cgroup");
-  const bool unified = !read_proc_file("/sys/fs/cgroup/cgroup.controllers").empty();
-  std::string memory, quota;
-  if (unified) {
-    const std::string path = cgroup_path(text, "");
-    memory = cgroup_value("/sys/fs/cgroup", path, "memory.max");
-    quota = cgroup_value("/sys/fs/cgroup", path, "cpu.max");
-  } else {
-    memory =
-        cgroup_value("/sys/fs/cgroup/memory", cgroup_path(text, "memory"), "memory.limit_in_bytes");
-    quota = cgroup_value("/sys/fs/cgroup/cpu", cgroup_path(text, "cpu"), "cpu.cfs_quota_us");
+  const CgroupLimits limits = cgroup_limits("");
+  if (limits.version == 0) {
+    checks.push_back({"cgroup", CheckStatus::kWarning, "unknown",
+                      "limits of the container cannot be read", false});
+    return;
   }
   const auto shown = [](const std::string& value) { return value.empty() ? "unknown" : value; };
-  checks.push_back({"cgroup", text.empty() ? CheckStatus::kWarning : CheckStatus::kOk,
-                    std::string(unified ? "version 2" : "version 1") + ", memory limit " +
-                        shown(memory) + ", CPU quota " + shown(quota),
-                    text.empty() ? "limits of the container cannot be read" : "", false});
+  checks.push_back({"cgroup", CheckStatus::kOk,
+                    "version " + std::to_string(limits.version) + ", memory limit " +
+                        shown(limits.memory) + ", CPU quota " + shown(limits.cpu),
+                    "", false});
 }
 
 void check_container(Checks& checks) {

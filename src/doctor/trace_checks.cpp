@@ -14,6 +14,7 @@
 #include "doctor/checks.h"
 #include "run_folder/event_file.h"
 #include "run_folder/run_folder.h"
+#include "teller/ring.h"
 
 namespace teller::doctor_detail {
 
@@ -23,9 +24,14 @@ namespace fs = std::filesystem;
 
 constexpr int kTimeoutMs = 20000;
 constexpr std::size_t kMostBytes = 1u << 16;
-// What a traced process maps and grows (docs/trace.md).
-constexpr std::uint64_t kArenaBytes = 290u << 20;
+// What a traced process maps and grows (docs/trace.md): with all rings, and with one.
+constexpr std::uint64_t arena_bytes(std::uint64_t rings) {
+  return ring::kArenaHeaderBytes + ring::kDefinitionBytes +
+         rings * (ring::kRingHeaderBytes + ring::kRingDataBytes);
+}
+constexpr std::uint64_t kArenaBytes = arena_bytes(ring::kMaxRings);
 constexpr std::uint64_t kSmallestArenaBytes = 33u << 20;
+static_assert(arena_bytes(1) <= kSmallestArenaBytes);
 constexpr std::uint64_t kMiB = 1u << 20;
 constexpr std::uint64_t kGiB = 1u << 30;
 
@@ -107,7 +113,7 @@ void check_shared_memory(Checks& checks) {
 }
 
 void check_limit(int resource, const char* name, std::uint64_t least, bool required,
-                 const char* hint, Checks& checks) {
+                 const std::string& hint, Checks& checks) {
   rlimit limit{};
   getrlimit(static_cast<__rlimit_resource_t>(resource), &limit);
   Check check{name, CheckStatus::kOk, "unlimited", "", required};
@@ -135,13 +141,35 @@ void check_space(const char* name, const char* path, std::uint64_t least, std::u
   checks.push_back(check);
 }
 
+// The hooks know best which Python is old enough: they are asked.
+void check_hooks(const std::string& python, const std::string& folder, Checks& checks) {
+  const auto loaded =
+      run_command({python, "-c",
+                   "import sys, teller_hooks as h\n"
+                   "print('%d.%d %d' % (*h._OLDEST[:2], sys.version_info >= h._OLDEST))\n"},
+                  kTimeoutMs, kMostBytes, {"PYTHONPATH=" + folder});
+  Check check{"Python hooks", CheckStatus::kOk, folder, "", false};
+  if (!loaded || loaded->exit_code != 0) {
+    check.status = CheckStatus::kWarning;
+    check.detail = "they cannot be imported";
+    check.hint = "python -I and -S load no hooks, and no Python older than 3.7 can read them";
+  } else if (const std::string answer = first_line(loaded->out); !answer.ends_with(" 1")) {
+    check.status = CheckStatus::kWarning;
+    check.detail = "they are off: this Python is too old";
+    check.hint = "Python " + answer.substr(0, answer.find(' ')) + " or newer is needed";
+  }
+  checks.push_back(check);
+}
+
 }  // namespace
 
 void check_tracing(const DoctorOptions& options, Checks& checks) {
   check_collector(options, checks);
   check_shared_memory(checks);
-  check_limit(RLIMIT_AS, "ulimit -v (address space)", 2 * kArenaBytes, true,
-              "each traced process maps 290 MiB: raise it, or ulimit -v unlimited", checks);
+  check_limit(
+      RLIMIT_AS, "ulimit -v (address space)", 2 * kArenaBytes, true,
+      "each traced process maps " + megabytes(kArenaBytes) + ": raise it, or ulimit -v unlimited",
+      checks);
   check_limit(RLIMIT_FSIZE, "ulimit -f (file size)", kSmallestArenaBytes, true,
               "below 33 MiB nothing is recorded: ulimit -f unlimited", checks);
   check_limit(RLIMIT_NOFILE, "ulimit -n (open files)", 256, false,
@@ -181,14 +209,7 @@ void check_python(const DoctorOptions& options, Checks& checks) {
                       "install python_hooks beside teller, or set TELLER_ROOT", false});
     return;
   }
-  const auto loaded =
-      run_command({python, "-c", "import teller_hooks; print(teller_hooks.__name__)"}, kTimeoutMs,
-                  kMostBytes, {"PYTHONPATH=" + options.python_hooks});
-  const bool works = loaded && loaded->exit_code == 0;
-  checks.push_back({"Python hooks", works ? CheckStatus::kOk : CheckStatus::kWarning,
-                    works ? options.python_hooks : "they cannot be imported",
-                    works ? "" : "python -I and -S load no hooks; Python 3.8 or newer is needed",
-                    false});
+  check_hooks(python, options.python_hooks, checks);
 }
 
 }  // namespace teller::doctor_detail

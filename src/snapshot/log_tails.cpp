@@ -39,15 +39,15 @@ std::vector<std::string> lines_of(const Tail& tail) {
   std::string_view rest = tail.text;
   // The first line of a cut tail is seldom whole.
   if (tail.cut) rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
-  std::vector<std::string> lines;
+  std::vector<std::string_view> lines;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     std::string_view line = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
     while (line.ends_with('\r')) line.remove_suffix(1);
-    lines.push_back(redact(line));
+    lines.push_back(line);
   }
-  return lines;
+  return redact_lines(lines);
 }
 
 bool is_known(const std::vector<LogTail>& tails, const std::string& path) {

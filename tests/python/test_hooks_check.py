@@ -124,6 +124,17 @@ def test_exit_codes_and_text(site: Path, tmp_path: Path) -> None:
     assert done.returncode == 0 and "left out, since helper is there" in done.stdout
 
 
+def test_modules_that_import_all_from_each_other(tmp_path: Path) -> None:
+    """Each is looked at a few times, not once for every way that leads to it."""
+    names = [f"m{n}" for n in range(24)]
+    for name in names:
+        (tmp_path / f"{name}.py").write_text("".join(f"from {other} import *\n" for other in names))
+    (tmp_path / "m23.py").write_text("from m0 import *\ndef last(): pass\n")
+    path = hook_file(tmp_path, [target("m0:absent"), target("m0:last")])
+    report, = json.loads(check(path, "--site", tmp_path, "--json", timeout=60).stdout)["files"]
+    assert [t["status"] for t in report["targets"]] == ["missing", "there"]
+
+
 def test_the_runtime_agrees(site: Path, tmp_path: Path) -> None:
     """What the check calls there, the hooks install; what it calls missing, they miss."""
     sys.path.insert(0, str(ROOT / "python_hooks"))
@@ -145,6 +156,8 @@ def test_code_in_pth_files_does_not_run(site: Path, tmp_path: Path) -> None:
     folder = next((tmp_path / "venv/lib").glob("python*/site-packages"))
     (folder / "a.pth").write_text(f"import os; open({str(tmp_path / 'ran')!r}, 'w')\n# comment\n{site}\n")
     (folder / "sitecustomize.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    (folder / "b.pth").mkdir()  # cannot be read
+    (folder / "c.pth").symlink_to("nowhere")
     path = hook_file(tmp_path, [target("pack:exported"), target("json:loads")])
     done = run_teller("hooks", "check", path, "--python", tmp_path / "venv/bin/python", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -157,7 +170,7 @@ BAD = [
     (json.dumps({"format": "teller.hooks", "version": 1, "targets": [{"module": "m"}]}), "target 1: object must be a name"),
     (json.dumps({"format": "teller.hooks", "version": 1, "targets": [3]}), "target 1: a target must be an object"),
     *((json.dumps({"format": "teller.hooks", "version": 1, "targets": [target("m:f", **more)]}), says) for more, says in (
-        ({"layer": "K"}, "unknown layer"), ({"role": "boss"}, "unknown role"), ({"recrod": {}}, "unknown key recrod"),
+        ({"layer": "K"}, "unknown layer"), ({"layer": ["FE"]}, "target 1: unknown layer"), ({"role": ["step"]}, "target 1: unknown role"), ({"role": "boss"}, "unknown role"), ({"recrod": {}}, "unknown key recrod"),
         ({"when": "__import__('os')"}, "when: "), ({"record": {"req": "open('x')"}}, "req: "), ({"record": []}, "record must be"),
         ({"unless": 3}, "unless must be a name"))),
 ]

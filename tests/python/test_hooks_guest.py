@@ -4,9 +4,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 from trace_support import BUILD, FAIL_CALL, PYTHON, events, needs_target, sources, trace
 
 pytestmark = needs_target
@@ -186,6 +188,110 @@ def test_a_record_can_tell_what_was_before(project: Path) -> None:
     assert records == [{"v": 1, "engine": "x", "req": [], "preempt": [["a", 3]]}, {"v": 1, "engine": "y", "req": []}]
     hooks = sources(project / "run")[0]["hooks"]
     assert hooks["record_errors"] == 1 and hooks["left_out"] == 1 and hooks["installed"] == 2
+
+
+INTERRUPTED = """
+def simple(): pass
+def rich(n): pass
+"""
+
+
+def test_a_signal_handler_that_raises_leaves_no_range_open(project: Path) -> None:
+    write(project, INTERRUPTED, [{"module": "hosted", "object": "simple"}, {"module": "hosted", "object": "rich", "request": "args.n"}])
+    code = """
+import signal, time, hosted
+class Alarm(BaseException): pass
+def handler(*unused): raise Alarm
+signal.signal(signal.SIGALRM, handler)
+def interrupted(call, n):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1e-6 * (60 + n % 40))
+        while True:
+            call()
+    except Alarm:
+        pass
+    time.sleep(0.002)  # so that the ring has room
+for n in range(500):
+    interrupted(hosted.simple, n)
+    interrupted(lambda: hosted.rich(7), n)
+print("done")
+"""
+    assert len(same(project, code)) > 1000
+    depth = 0
+    for event in events(project / "run", "push", "pop"):
+        depth += 1 if event["record"] == "push" else -1
+        assert 0 <= depth <= 1, event
+    assert depth == 0
+    assert sources(project / "run")[0]["counts"]["dropped"] == 0
+
+
+LEFT_OVER = """
+import asyncio
+async def stream():
+    try:
+        yield 1
+        yield 2
+    finally:
+        await asyncio.sleep(0.01)
+        print("closed")
+"""
+
+
+def test_the_event_loop_closes_an_unfinished_async_generator(project: Path) -> None:
+    write(project, LEFT_OVER, [{"module": "hosted", "object": "stream", "range": "stream"}])
+    code = """
+import asyncio, sys, hosted
+sys.stderr = sys.stdout  # compared, too
+kept = []
+async def main():
+    hooks = sys.get_asyncgen_hooks()
+    kept.append(hosted.stream())
+    print(await kept[0].__anext__(), sys.get_asyncgen_hooks() == hooks)
+    async for item in hosted.stream():
+        print(item)
+        break
+asyncio.run(main())
+"""
+    assert same(project, code) == ["stream"] * 2
+    assert len(events(project / "run", "stop")) == 2
+
+
+def test_an_async_generator_without_a_range_sends_no_record(project: Path) -> None:
+    target = {"module": "hosted", "object": "stream", "range": "stream", "record": {"engine": "'x'", "req": "[]"}}
+    code = "import asyncio, hosted\nasync def main(): print([x async for x in hosted.stream()])\nasyncio.run(main())\n"
+    write(project, MODULE, [{**target, "when": "1 > 2"}])
+    assert not same(project, code) and not events(project / "run", "step_record")
+    write(project, MODULE, [target])
+    assert same(project, code) == ["stream"] and len(events(project / "run", "step_record")) == 1
+
+
+FAILING = """
+class Failure(Exception):
+    def __str__(self):
+        print("its text was asked for")
+        return "a prompt"
+class Holder:
+    @property
+    def id(self): raise Failure()
+def held(holder): return 1
+"""
+
+
+def test_the_text_of_the_programs_errors_is_not_asked_for(project: Path) -> None:
+    write(project, FAILING, [{"module": "hosted", "object": "held", "range": "held", "request": "args.holder.id"}])
+    assert same(project, "import hosted\nprint(hosted.held(hosted.Holder()))\n") == ["held"]
+    hooks = sources(project / "run")[0]["hooks"]
+    assert hooks["details"] == ["hosted:held request: Failure"] and hooks["record_errors"] == 1
+
+
+def test_a_free_threaded_python_gets_no_extension(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "python_hooks"))
+    monkeypatch.delenv("TELLER_NO_EXTENSION", raising=False)
+    import teller_hooks
+
+    for flags, expected in (("", "/lib/teller_native.abi3.so"), ("t", ""), ("td", "")):
+        monkeypatch.setattr(sys, "abiflags", flags)
+        assert teller_hooks._extension("/lib/libteller_collector.so") == expected
 
 
 OPTIMIZERS = """

@@ -550,10 +550,20 @@ def test_doctor_says_what_can_be_traced(tmp_path: Path) -> None:
     assert {c["status"] for c in report["checks"]} <= {"ok", "warning", "missing"}
     assert all(c["hint"] for c in report["checks"] if c["status"] == "missing")
     assert checks["memfd_create"]["status"] == "ok"
+    assert checks["Python hooks"]["status"] == "ok", checks["Python hooks"]
     if checks["collector library"]["status"] == "ok":
         assert checks["small trace"]["detail"].endswith("16 events")
     text = run_teller("doctor", cwd=tmp_path)
     assert len(text.stdout.splitlines()) > len(report["checks"])
+
+
+def test_doctor_says_that_a_python_is_too_old_for_the_hooks(tmp_path: Path) -> None:
+    python = tmp_path / "python3"
+    python.write_text("#!/bin/sh\necho 3.9 0\n")
+    python.chmod(0o755)
+    done = run_teller("doctor", "--json", cwd=tmp_path, env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    hooks = next(c for c in json.loads(done.stdout)["checks"] if c["name"] == "Python hooks")
+    assert hooks["status"] == "warning" and "too old" in hooks["detail"] and "Python 3.9 or newer" in hooks["hint"]
 
 
 def test_doctor_finds_a_limit_that_would_stop_recording(tmp_path: Path) -> None:
@@ -561,4 +571,6 @@ def test_doctor_finds_a_limit_that_would_stop_recording(tmp_path: Path) -> None:
     done = subprocess.run(["sh", "-c", command], text=True, capture_output=True, cwd=tmp_path, timeout=120)
     assert done.returncode == 1
     assert any(line.startswith("missing") and "ulimit -f" in line for line in done.stdout.splitlines())
+    done = subprocess.run(["sh", "-c", command.replace("-f 1000", "-v 600000")], text=True, capture_output=True, cwd=tmp_path, timeout=120)
+    assert "each traced process maps 296 MiB" in done.stdout
     assert "Tracing cannot work here" in done.stdout

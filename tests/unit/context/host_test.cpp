@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "context/context.h"
 #include "fake_root.h"
@@ -72,6 +75,24 @@ TEST(Context, SamplesThisProcess) {
   EXPECT_EQ(context.counts().records,
             static_cast<std::uint64_t>(std::count(lines.begin(), lines.end(), '\n')));
   EXPECT_EQ(context.take_lines(), "");
+}
+
+// So many processes that a sample of them lasts far longer than finish() waits; the first tells
+// that it has begun.
+TEST(Context, ASampleThatHangsIsLeftBehind) {
+  FakeRoot root;
+  root.write("proc/7/stat",
+             "7 (a) S 1 7 7 0 -1 4194304 11 0 3 0 200 100 0 0 20 0 9 0 555 1000 25 1 1\n");
+  ContextOptions options;
+  options.root = root.path();
+  options.find_engines = false;
+  Context context(options);
+  std::vector<ContextProcess> processes(3'000'000, ContextProcess{8, {}});
+  processes.front().pid = 7;
+  context.set_processes(std::move(processes));
+  while (context.take_lines().empty()) std::this_thread::yield();
+  context.finish();
+  EXPECT_EQ(context.take_lines().find("\"kind\":\"host\""), std::string::npos);
 }
 
 }  // namespace

@@ -36,5 +36,15 @@ TEST(Secrets, ArgumentsThatFollowTheirOption) {
   EXPECT_EQ(kept[4], "1");
 }
 
+TEST(Secrets, APromptThatSpansLines) {
+  const auto kept = redact_lines(
+      {R"(prompt: 'first of mine)", "", "second of mine", "third' end", "step 7 took 3 ms"});
+  ASSERT_EQ(kept.size(), 5u);
+  for (const std::string& line : kept) EXPECT_EQ(line.find("mine"), std::string::npos) << line;
+  EXPECT_TRUE(kept[3].ends_with(" end")) << kept[3];
+  EXPECT_EQ(kept[3].find("third"), std::string::npos) << kept[3];
+  EXPECT_EQ(kept[4], "step 7 took 3 ms");
+}
+
 }  // namespace
 }  // namespace teller::snapshot_detail
