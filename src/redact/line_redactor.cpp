@@ -9,20 +9,25 @@ namespace {
 
 // A prompt whose end is not found in so many lines is taken to have ended.
 constexpr std::size_t kMaxOpenLines = 1000;
+// The same of any other secret: a key of PEM has no more.
+constexpr std::size_t kMaxSecretLines = 100;
+
+std::size_t max_lines(SecretKind kind) {
+  const bool prompt = kind == SecretKind::kPrompt || kind == SecretKind::kTokenIds;
+  return prompt ? kMaxOpenLines : kMaxSecretLines;
+}
 
 }  // namespace
 
 void LineRedactor::end_line() {
   first_piece_ = true;
-  // Only what has quotes or brackets goes on behind the end of a line.
-  const bool prompt = secret_.kind == SecretKind::kPrompt || secret_.kind == SecretKind::kTokenIds;
-  if (open_ && (!prompt || secret_.value.pending())) open_ = false;
+  if (open_ && (!secret_.value.spans_lines() || secret_.value.pending())) open_ = false;
 }
 
 // How much of `raw` still belongs to the secret that is open.
 std::size_t LineRedactor::leave_open(std::string_view raw, bool ends, std::string& out) {
   if (first_piece_) {
-    if (++open_lines_ > kMaxOpenLines || parse_line(raw).format != LogFormat::kNone) {
+    if (++open_lines_ > max_lines(secret_.kind) || parse_line(raw).format != LogFormat::kNone) {
       open_ = false;
       return 0;
     }
@@ -56,7 +61,8 @@ std::size_t LineRedactor::take(std::string_view raw, std::size_t wanted, bool en
     secret.context += base;
     secret.begin += base;
     secret.end += base;
-    if (secret.begin >= cut && (all || secret.context >= cut)) break;
+    // One may begin at the very end: a block of PEM, in the lines to come.
+    if (!all && secret.begin >= cut && secret.context >= cut) break;
     // The key stays with what it tells: both in this piece if they begin it, else in the next.
     if (!all && secret.end > cut && secret.context > done) {
       cut = secret.context;

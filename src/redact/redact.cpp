@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "redact/chars.h"
+
 namespace teller {
 
 namespace {
@@ -31,6 +33,18 @@ void separate(std::vector<Secret>& secrets) {
     apart.push_back(secret);
   }
   secrets = std::move(apart);
+}
+
+// The size of "NAME=" at the front of a variable of an environment, 0 if `text` is none.
+std::size_t variable_size(std::string_view text) {
+  std::size_t size = 0;
+  while (size < text.size() &&
+         (is_upper(text[size]) || is_digit(text[size]) || text[size] == '_')) {
+    ++size;
+  }
+  const bool secret = meaning_of_option(text.substr(0, size)) != KeyMeaning::kNone ||
+                      is_secret_variable(text.substr(0, size));
+  return size > 0 && size < text.size() && text[size] == '=' && !secret ? size + 1 : 0;
 }
 
 }  // namespace
@@ -94,6 +108,12 @@ std::vector<Secret> Redactor::find(std::string_view text, bool whole) const {
 }
 
 std::string Redactor::text(std::string_view text, RedactCounts& counts) const {
+  const std::size_t name = variable_size(text);
+  if (!on_ || name == 0) return found(text, counts);
+  return std::string(text.substr(0, name)) + argument(text.substr(name), counts);
+}
+
+std::string Redactor::found(std::string_view text, RedactCounts& counts) const {
   std::string out;
   std::size_t done = 0;
   for (const Secret& secret : find(text, true)) {
@@ -104,35 +124,6 @@ std::string Redactor::text(std::string_view text, RedactCounts& counts) const {
   }
   out += text.substr(done);
   return out;
-}
-
-std::vector<std::string> Redactor::arguments(const std::vector<std::string>& argv,
-                                             RedactCounts& counts) const {
-  if (!on_) return argv;
-  std::vector<std::string> kept;
-  bool secret_next = false;
-  SecretKind kind = SecretKind::kApiKey;
-  for (const std::string& argument : argv) {
-    const bool option = argument.starts_with("-");
-    if (secret_next && !option && !argument.empty()) {
-      // Options such as --api-key take several values: all up to the next option.
-      counts.add(kind);
-      kept.emplace_back();
-      append_mark(kind, kept.back());
-      continue;
-    }
-    secret_next = false;
-    kept.push_back(text(argument, counts));
-    if (!option || argument.find('=') != std::string::npos) continue;
-    const std::size_t name = argument.find_first_not_of('-');
-    if (name == std::string::npos) continue;
-    const KeyMeaning meaning = meaning_of_key(std::string_view(argument).substr(name));
-    const bool prompt = meaning == KeyMeaning::kPrompt || meaning == KeyMeaning::kTokenIds;
-    secret_next =
-        (meaning != KeyMeaning::kNone && !prompt) || argument == "--token" || argument == "--key";
-    kind = secret_kind_of(meaning);
-  }
-  return kept;
 }
 
 }  // namespace teller

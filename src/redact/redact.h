@@ -46,7 +46,8 @@ class Redactor {
   ~Redactor();
 
   bool on() const { return on_; }
-  // `text`, a whole one, without secrets.
+  // `text`, a whole one, without secrets. What stands behind "NAME=" at its front, as in a variable
+  // of an environment, is taken for an argument: a secret there has no end before the text has.
   std::string text(std::string_view text, RedactCounts& counts) const;
   // Command-line arguments: also values behind "--api-key" and "--hf-token=".
   std::vector<std::string> arguments(const std::vector<std::string>& argv,
@@ -57,6 +58,8 @@ class Redactor {
 
  private:
   Redactor();
+  std::string found(std::string_view text, RedactCounts& counts) const;
+  std::string argument(std::string_view argument, RedactCounts& counts) const;
   bool on_ = true;
   std::vector<std::unique_ptr<re2::RE2>> patterns_;
 };

@@ -2,49 +2,26 @@
 
 #include <algorithm>
 
-#include "redact/redact.h"
+#include "redact/chars.h"
+#include "redact/cursor.h"
 
 namespace teller {
 
 namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
-// A user and a password in front of a host.
-constexpr std::size_t kMaxUserInfo = 1024;
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_upper(char c) {
-  return c >= 'A' && c <= 'Z';
-}
-bool is_alnum(char c) {
-  return is_digit(c) || is_upper(c) || (c >= 'a' && c <= 'z');
-}
-bool is_name(char c) {
-  return is_alnum(c) || c == '_' || c == '-';
-}
-bool is_blank(char c) {
-  return c == ' ' || c == '\t';
-}
-
-// Values that hide nothing.
-bool is_nothing(std::string_view value) {
-  for (const std::string_view word : {"", "None", "null", "True", "False", "true", "false", "none",
-                                      "''", "\"\"", "[]", "()", "{}", "str"}) {
-    if (value == word) return true;
-  }
-  return value.find_first_not_of("*.'\"") == kNone;
-}
-
-class Finder {
+class Finder : Cursor {
  public:
-  Finder(std::string_view text, bool whole) : text_(text), whole_(whole) {}
+  Finder(std::string_view text, bool whole) : Cursor(text), whole_(whole) {}
 
   std::vector<Secret> find() {
     while (at_ < text_.size()) {
       const char c = text_[at_];
-      if (is_name(c)) {
+      const std::size_t control = c == '\x1b' ? control_size(text_.substr(at_)) : 0;
+      if (control > 0) {
+        at_ += control;
+      } else if (is_name(c)) {
         name();
       } else if (c == ':' && text_.substr(at_, 3) == "://") {
         user_info();
@@ -56,12 +33,6 @@ class Finder {
   }
 
  private:
-  char at(std::size_t index) const { return index < text_.size() ? text_[index] : '\0'; }
-  std::size_t skip_blanks(std::size_t from) const {
-    while (is_blank(at(from))) ++from;
-    return from;
-  }
-
   // A name, or a token that looks like one: "api_key", "hf_…", "sk-…".
   void name() {
     std::size_t begin = at_;
@@ -69,10 +40,15 @@ class Finder {
     while (end < text_.size() && is_name(text_[end])) ++end;
     at_ = end;
     const bool option = text_.substr(begin, 2) == "--";
+    const bool block = text_.substr(begin, 10) == "-----BEGIN";
     while (begin < end && text_[begin] == '-') ++begin;
     const std::string_view word = text_.substr(begin, end - begin);
-    if (token(word, begin)) return;
-    if (word == "Bearer" || word == "bearer") return bearer(begin, end);
+    if (const auto kind = kind_of_token(word, at(end))) {
+      resume_ = begin;
+      return add(*kind, begin, begin, ValueEnd::token());
+    }
+    if (block) return pem(begin, end);
+    if (same_word(word, "bearer")) return bearer(begin, end);
     key(word, begin, end, option);
   }
 
@@ -83,8 +59,7 @@ class Finder {
     secret.begin = begin;
     const std::size_t size = value.find(text_.substr(std::min(resume_, text_.size())), whole_);
     secret.end = size == kNone ? text_.size() : resume_ + size;
-    secret.open =
-        size == kNone && (!whole_ || kind == SecretKind::kPrompt || kind == SecretKind::kTokenIds);
+    secret.open = size == kNone && (!whole_ || value.spans_lines());
     secret.value = value;
     const std::string_view text = text_.substr(begin, secret.end - begin);
     at_ = std::max(at_, secret.end);
@@ -93,137 +68,126 @@ class Finder {
     found_.push_back(secret);
   }
 
-  // Tokens that say themselves what they are.
-  bool token(std::string_view word, std::size_t begin) {
-    const auto alone = [&](std::string_view front, std::size_t rest, bool digit) {
-      if (!word.starts_with(front) || word.size() < front.size() + rest) return false;
-      return !digit || std::any_of(word.begin(), word.end(), is_digit);
-    };
-    const auto all = [&](std::size_t from, bool (*test)(char)) {
-      return std::all_of(word.begin() + static_cast<std::ptrdiff_t>(from), word.end(), test);
-    };
-    SecretKind kind = SecretKind::kApiKey;
-    if (alone("hf_", 16, false) && all(3, is_alnum)) {
-      kind = SecretKind::kHfToken;
-    } else if ((word.starts_with("AKIA") || word.starts_with("ASIA")) && word.size() == 20 &&
-               all(4, [](char c) { return is_upper(c) || is_digit(c); })) {
-      kind = SecretKind::kAwsKey;
-    } else if (alone("eyJ", 16, false) && at(begin + word.size()) == '.') {
-      kind = SecretKind::kBearer;  // a JSON web token: three parts with points between
-    } else if (!alone("sk-", 8, true) && !alone("ghp_", 20, false) &&
-               !alone("github_pat_", 20, false) && !alone("nvapi-", 16, false)) {
-      return false;
-    }
-    resume_ = begin;
-    add(kind, begin, begin, ValueEnd::token());
-    return true;
+  // "-----BEGIN RSA PRIVATE KEY-----".
+  void pem(std::size_t begin, std::size_t end) {
+    constexpr std::size_t kMaxTitle = 48;
+    constexpr std::string_view kTitle = "PRIVATE KEY-----";
+    const std::size_t title = text_.substr(end, kMaxTitle).find(kTitle);
+    if (title == kNone) return;
+    resume_ = end + title + kTitle.size();
+    add(SecretKind::kApiKey, begin, resume_, ValueEnd::pem());
   }
 
   void bearer(std::size_t begin, std::size_t end) {
+    constexpr std::size_t kLeast = 6;
+    constexpr std::string_view kSigns = "._-~+/=";
     const std::size_t value = skip_blanks(end);
     std::size_t behind = value;
-    while (behind < text_.size() && (is_name(text_[behind]) || text_[behind] == '.')) ++behind;
-    if (value == end || behind - value < 6) return;
+    while (behind - value < kLeast && behind < text_.size() &&
+           (is_alnum(text_[behind]) || kSigns.find(text_[behind]) != kNone)) {
+      ++behind;
+    }
+    if (value == end || behind - value < kLeast) return;
     resume_ = value;
     add(SecretKind::kBearer, begin, value, ValueEnd::token());
   }
 
   // "api_key=…", "'api_key': '…'", "--api-key …", "VLLM_API_KEY=…", "prompt: '…'".
   void key(std::string_view word, std::size_t begin, std::size_t end, bool option) {
-    std::size_t from = end;
-    if (at(from) == '\\') ++from;
-    const bool in_quotes = at(from) == '\'' || at(from) == '"';
-    from = skip_blanks(in_quotes ? from + 1 : end);
+    std::size_t from = skip_controls(end);
+    const std::size_t quote = at(from) == '\\' ? from + 1 : from;
+    const bool in_quotes = is_quote(at(quote));
+    from = skip_blanks(in_quotes ? quote + 1 : from);
     const char separator = at(from);
     const bool assigned = separator == '=' || separator == ':';
-    const bool given = option && from != end && separator != '-';  // --api-key VALUE
-    if (!assigned && !given) return;
-    KeyMeaning meaning = meaning_of_key(word);
-    if (meaning == KeyMeaning::kNone && separator == '=' && is_secret_variable(word)) {
-      meaning = KeyMeaning::kApiKey;
-    }
+    const bool listed = in_quotes && separator == ',';  // ('x-api-key', '…')
+    const bool given = option && !in_quotes && from != end && separator != '-';  // --api-key VALUE
+    if (!assigned && !listed && !given) return;
+    from = assigned || listed ? skip_blanks(from + 1) : from;
+    if (listed && quote_size(from) == 0) return;
     const char before = begin > 0 ? text_[begin - 1] : '\0';
     const bool query = separator == '=' && (before == '?' || before == '&');
-    if (meaning == KeyMeaning::kNone && (option || query) && is_secret_option(word)) {
-      meaning = KeyMeaning::kApiKey;
-    }
-    const bool prompt = meaning == KeyMeaning::kPrompt || meaning == KeyMeaning::kTokenIds;
+    const KeyMeaning meaning = meaning_of(word, from, option || query, assigned);
+    const bool prompt = is_prompt(meaning);
     if (meaning == KeyMeaning::kNone || (prompt && !assigned)) return;
-    from = skip_blanks(assigned ? from + 1 : from);
-    if (meaning == KeyMeaning::kAuthorization) from = behind_scheme(from);
-    value(secret_kind_of(meaning), begin, from, prompt);
+    if (meaning == KeyMeaning::kWeakPrompt && !holds_strings(from)) return;
+    if (meaning == KeyMeaning::kAuthorization) return authorization(begin, from);
+    if (separator == ':') from = behind_type(from);
+    value(meaning, begin, from, query);
   }
 
-  // "VLLM_API_KEY", "HF_TOKEN"; not "MAX_TOKENS", "PASS".
-  static bool is_secret_variable(std::string_view word) {
-    const bool variable = std::all_of(
-        word.begin(), word.end(), [](char c) { return is_upper(c) || is_digit(c) || c == '_'; });
-    if (!variable) return false;
-    for (const std::string_view end :
-         {"_KEY", "_TOKEN", "_SECRET", "_PASS", "_PASSWORD", "_CREDENTIALS", "_AUTH"}) {
-      if (word.ends_with(end)) return true;
+  KeyMeaning meaning_of(std::string_view word, std::size_t value, bool option,
+                        bool assigned) const {
+    const KeyMeaning meaning = option ? meaning_of_option(word) : meaning_of_key(word);
+    if (meaning != KeyMeaning::kNone || !assigned) return meaning;
+    if (is_secret_variable(word) && !is_digits(value)) return KeyMeaning::kApiKey;
+    return is_token_name(word) && is_mixed(value) ? KeyMeaning::kApiKey : KeyMeaning::kNone;
+  }
+
+  // "Bearer TOKEN", "Digest …, response=…" behind "Authorization:".
+  void authorization(std::size_t context, std::size_t from) {
+    const std::size_t quote = quote_size(from);
+    const std::string_view rest = text_.substr(std::min(from + quote, text_.size()));
+    const std::size_t scheme = scheme_size(rest);
+    resume_ = skip_blanks(from + quote + scheme);
+    const std::size_t begin = scheme > 0 ? resume_ : from + quote;
+    if (quote > 0) {
+      const bool escaped = quote > 1 && at(from + quote - 2) == '\\';
+      const std::size_t before = found_.size();
+      add(SecretKind::kBearer, context, begin, ValueEnd::quoted(at(from + quote - 1), escaped));
+      if (found_.size() > before && !found_.back().open) found_.back().end -= escaped ? 2 : 1;
+      return;
     }
-    return word == "TOKEN" || word == "PASSWORD" || word == "SECRET";
-  }
-  static bool is_secret_option(std::string_view word) {
-    return word == "token" || word == "key" || word == "secret" || word.ends_with("-token");
-  }
-
-  // "Bearer TOKEN", "Basic TOKEN" behind "Authorization:".
-  std::size_t behind_scheme(std::size_t from) const {
-    if (at(from) == '\'' || at(from) == '"') ++from;
-    for (const std::string_view scheme : {"Bearer ", "bearer ", "Basic ", "Token "}) {
-      if (text_.substr(from, scheme.size()) == scheme) return skip_blanks(from + scheme.size());
-    }
-    return from;
+    const bool fields =
+        same_word(rest.substr(0, 6), "digest") || same_word(rest.substr(0, 4), "aws4");
+    if (scheme == 0) resume_ = behind_unknown_scheme(from);
+    add(SecretKind::kBearer, context, begin, fields ? ValueEnd::line() : ValueEnd::word(false));
   }
 
-  void value(SecretKind kind, std::size_t context, std::size_t begin, bool prompt) {
+  void value(KeyMeaning meaning, std::size_t context, std::size_t begin, bool query) {
+    const SecretKind kind = secret_kind_of(meaning);
     resume_ = begin;
-    if (at(resume_) == 'b' || at(resume_) == 'u' || at(resume_) == 'r') {
-      if (at(resume_ + 1) == '\'' || at(resume_ + 1) == '"') ++resume_;  // b'…'
-    }
     for (const std::string_view maker : {"tensor(", "array("}) {
-      if (text_.substr(resume_, maker.size()) == maker) resume_ += maker.size() - 1;
+      if (text_.substr(std::min(begin, text_.size())).starts_with(maker)) {
+        resume_ += maker.size() - 1;
+      }
     }
-    const bool escaped = at(resume_) == '\\';
-    const char c = at(resume_ + (escaped ? 1 : 0));
-    if (c == '\'' || c == '"') {
-      resume_ += escaped ? 2 : 1;
+    if (const std::size_t quote = quote_size(resume_); quote > 0) {
+      const std::size_t last = resume_ + quote - 1;
+      const char c = at(last);
+      const bool escaped = last > resume_ && at(last - 1) == '\\';
+      resume_ = last + 1;
+      if (at(last + 1) == c && at(last + 2) == c) {
+        resume_ = last + 3;
+        return add(kind, context, begin, ValueEnd::triple(c));
+      }
       return add(kind, context, begin, ValueEnd::quoted(c, escaped));
     }
-    if (c == '[' || c == '(' || c == '{') {
-      ++resume_;
+    const std::size_t bracket = behind_call(resume_);
+    const char c = at(bracket);
+    const bool password = meaning == KeyMeaning::kPassword;
+    const bool call = bracket != resume_ && (!password || holds_value(bracket));
+    if (call || (bracket == resume_ && (c == '[' || c == '(' || c == '{'))) {
+      resume_ = bracket + 1;
       return add(kind, context, begin, ValueEnd::nested());
     }
-    if (prompt) return;
+    if (is_prompt(meaning) || hides_nothing(begin)) return;
     resume_ = begin;
-    add(kind, context, begin, ValueEnd::token());
+    if (meaning == KeyMeaning::kCookie) return add(kind, context, begin, ValueEnd::line());
+    add(kind, context, begin, password ? ValueEnd::word(query) : ValueEnd::token());
   }
 
   // "scheme://user:password@host".
   void user_info() {
-    const std::size_t begin = at_ + 3;
-    const std::string_view rest = text_.substr(begin, kMaxUserInfo);
-    const std::string_view info = rest.substr(0, rest.find_first_of("/ \t'\"<>?#"));
-    const std::size_t host = info.rfind('@');
-    const std::size_t colon = info.find(':');
-    if (host != kNone && colon != kNone && colon + 1 < host) {
-      Secret secret;
-      secret.kind = SecretKind::kPassword;
-      secret.context = at_;
-      secret.begin = begin + colon + 1;
-      secret.end = begin + host;
-      if (!is_nothing(text_.substr(secret.begin, secret.end - secret.begin))) {
-        found_.push_back(secret);
-      }
-      at_ = secret.end;
-      return;
+    const auto secret = find_user_info(text_, at_);
+    at_ += 3;
+    if (!secret) return;
+    at_ = secret->end;
+    if (!is_nothing(text_.substr(secret->begin, secret->end - secret->begin))) {
+      found_.push_back(*secret);
     }
-    at_ = begin;
   }
 
-  std::string_view text_;
   bool whole_;
   std::size_t at_ = 0;
   std::size_t resume_ = 0;  // where the search for a value's end begins

@@ -38,8 +38,33 @@ TEST_F(LineRedactorTest, AListThatSpansLinesEndsAtItsBracket) {
   EXPECT_EQ(line("], \"n\": 1"), "<redacted:prompt>, \"n\": 1");
 }
 
-TEST_F(LineRedactorTest, OtherSecretsEndWithTheirLine) {
+TEST_F(LineRedactorTest, SecretsWithoutQuotesEndWithTheirLine) {
+  EXPECT_EQ(line("password: abc"), "password: <redacted:password>");
+  EXPECT_EQ(line("free"), "free");
+  EXPECT_EQ(line("Cookie: a=1; b=2"), "Cookie: <redacted:bearer>");
+  EXPECT_EQ(line("free"), "free");
+}
+
+TEST_F(LineRedactorTest, AQuotedSecretThatSpansLinesEndsAtItsQuote) {
+  EXPECT_EQ(line("api_key='a"), "api_key=<redacted:api_key>");
+  EXPECT_EQ(line("X', port=1"), "<redacted:api_key>, port=1");
+  EXPECT_EQ(line("prompt=\"\"\"a \"b\""), "prompt=<redacted:prompt>");
+  EXPECT_EQ(line("''' X\"\"\", n=1"), "<redacted:prompt>, n=1");
+}
+
+TEST_F(LineRedactorTest, ASecretWithoutEndEndsAtTheNextLogLine) {
   EXPECT_EQ(line("password: 'abc"), "password: <redacted:password>");
+  EXPECT_EQ(line("INFO 02-25 11:11:31 [a.py:1] ready"), "INFO 02-25 11:11:31 [a.py:1] ready");
+  EXPECT_EQ(line("password: 'abc"), "password: <redacted:password>");
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(line("X"), "<redacted:password>");
+  EXPECT_EQ(line("free"), "free");
+}
+
+TEST_F(LineRedactorTest, ABlockOfPemEndsAtItsMark) {
+  EXPECT_EQ(line("-----BEGIN RSA PRIVATE KEY-----"),
+            "-----BEGIN RSA PRIVATE KEY-----<redacted:api_key>");
+  EXPECT_EQ(line("MIIEpAIBAAKCAQEA"), "<redacted:api_key>");
+  EXPECT_EQ(line("-----END RSA PRIVATE KEY-----"), "<redacted:api_key> RSA PRIVATE KEY-----");
   EXPECT_EQ(line("free"), "free");
 }
 
