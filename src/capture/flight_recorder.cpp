@@ -62,8 +62,7 @@ FlightRecorder::FlightRecorder(const CaptureOptions& options, RunWriter& writer,
       triggers_(to_ns(options.last_s), to_ns(options.after_s)),
       path_(std::filesystem::absolute(writer.path()).lexically_normal().string()),
       dumps_(path_ + "/triggers", std::max<std::size_t>(options.keep, 1)),
-      window_ns_(to_ns(options.last_s)),
-      begin_ns_(monotonic_ns()) {
+      window_ns_(to_ns(options.last_s)) {
   traced_.keep_windows(options.trigger_slow_step);
   writer_.keep_lines_in(&logs_, &context_);
   writer_.manifest()["trace"]["control"] = control_.path();

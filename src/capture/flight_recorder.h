@@ -65,7 +65,6 @@ class FlightRecorder {
   std::string path_;  // of the run, absolute: who is told it may be elsewhere
   WindowDumps dumps_;
   std::int64_t window_ns_;
-  std::int64_t begin_ns_;
   std::uint64_t cut_short_ = 0;  // times that memory did not last for the window
   std::vector<std::string> failures_;
   bool finished_ = false;

@@ -49,8 +49,7 @@ def test_ranges_that_do_not_balance_are_kept_as_they_are(tmp_path: Path) -> None
     assert done.returncode == 0, done.stderr
     assert len(events(tmp_path / "run", "push")) == 300 and len(events(tmp_path / "run", "pop")) == 6
     told = run_teller("reconstruct", tmp_path / "run", "--json")
-    counts = json.loads(told.stdout)
-    assert told.returncode == 0 and "5" in json.dumps(counts)
+    assert told.returncode == 0 and json.loads(told.stdout)["counters"]["pops_without_push"] == 5
     assert run_teller("dump", tmp_path / "run", "chains", "--json").stdout.count('"open"') >= 299
 
 
