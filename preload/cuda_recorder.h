@@ -41,7 +41,7 @@ bool is_asynchronous_error(std::int32_t result) noexcept;
 // How long the device activities that arrive together (a buffer of CUPTI's) may wait for room, all
 // of them together: they come in bursts, on a thread that the program may be waiting for.
 struct WaitBudget {
-  std::uint64_t left_ns = 20000000;
+  std::uint64_t left_ns = 60000000;  // twice the recorder's longest rest
   std::uint64_t drains = 0;  // ArenaHeader::drains at the first wait
   bool used = false;
 };

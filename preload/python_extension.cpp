@@ -3,13 +3,12 @@
 // links to nothing of Python. Only what needs no parsing of arguments is called often: methods
 // without arguments, or with one. None of them gives up the GIL: they take some tens of
 // nanoseconds.
-#define Py_LIMITED_API 0x03090000
-#include <Python.h>
 #include <dlfcn.h>
 
 #include <cstdint>
 
 #include "preload/hook_bridge.h"
+#include "preload/record_text.h"
 
 namespace {
 
@@ -129,6 +128,17 @@ PyObject* mark(PyObject*, PyObject* arguments) noexcept {
   return none();
 }
 
+PyObject* record(PyObject*, PyObject* fields) noexcept {
+  const char* text = teller::native::record_text(fields);
+  if (text != nullptr) g_doors.mark(kTellerRecord, text);
+  return PyBool_FromLong(text != nullptr ? 1 : 0);
+}
+
+PyObject* text_of_record(PyObject*, PyObject* fields) noexcept {
+  const char* text = teller::native::record_text(fields);
+  return text == nullptr ? none() : PyBytes_FromString(text);
+}
+
 PyObject* note(PyObject*, PyObject* arguments) noexcept {
   const char* key = nullptr;
   const char* value = nullptr;
@@ -179,6 +189,9 @@ PyMethodDef g_functions[] = {
     {"pop", pop, METH_NOARGS, "Ends the innermost range of the thread."},
     {"end", end, METH_O, "Ends the range of this id."},
     {"mark", mark, METH_VARARGS, "Writes a mark: category, text (bytes)."},
+    {"record", record, METH_O,
+     "Writes a step record (a dict); False, and nothing written, if its values are not plain."},
+    {"record_text", text_of_record, METH_O, "The text that record() writes; None where it writes none."},
     {"note", note, METH_VARARGS, "Adds key and value (bytes) to what is said of the process."},
     {"observe_torch", observe_torch, METH_O,
      "Records PyTorch's operators; takes its version (bytes), says what came of it."},

@@ -25,6 +25,8 @@ MAX_NAME, MAX_TEXT = 1024, 128 << 10
 
 # Replaced by load(). Range(category, name) has push(), start(), push_text(name) and start_text(name).
 pop = mark = end = note = observe_torch = Range = _nothing
+# record(fields) writes a step record of plain values; false where there is no extension, or a value needs conversion.
+record = _nothing
 kind = "none"
 
 
@@ -41,7 +43,7 @@ def load(path: str, extension: str) -> bool:
 
 def _load_extension(path: str, extension: str) -> bool | None:
     """None if it cannot be loaded."""
-    global pop, mark, end, note, observe_torch, Range, kind
+    global pop, mark, end, note, record, observe_torch, Range, kind
     try:
         # Not from importlib, which would be in every Python; and not in sys.modules, which is the program's.
         import _imp
@@ -52,7 +54,7 @@ def _load_extension(path: str, extension: str) -> bool | None:
         if not native.load(path.encode()):
             return False
         pop, mark, end, note = native.pop, native.mark, native.end, native.note
-        observe_torch, Range = native.observe_torch, native.Range
+        record, observe_torch, Range = native.record, native.observe_torch, native.Range
     except Exception:
         return None
     kind = "extension"

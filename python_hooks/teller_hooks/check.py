@@ -12,7 +12,7 @@ from .source_index import Found, SourceIndex
 
 ALL_THERE, SOME_MISSING, BAD_FILE, FAILED = 0, 1, 2, 70
 _MAX_FILE_BYTES = 16 << 20
-_KEYS = {"module", "object", "layer", "range", "role", "request", "record", "before", "when", "unless", "comment"}
+_KEYS = {"module", "object", "layer", "range", "role", "request", "record", "before", "same_wait", "when", "unless", "comment"}
 _ROLES = ("step", "schedule", "iteration")
 _SIGNS = {"there": "ok", "missing": "MISSING", "no_module": "MISSING", "no_package": "MISSING",
           "not_function": "NO FUNCTION", "unknown": "unknown"}
@@ -52,7 +52,7 @@ def _check_entry(entry: object) -> None:
     record = entry.get("record", {})
     if not isinstance(record, dict):
         raise BadFile("record must be an object")
-    for key, text in [*record.items(), *((key, entry[key]) for key in ("request", "before", "when") if key in entry)]:
+    for key, text in [*record.items(), *((key, entry[key]) for key in ("request", "before", "same_wait", "when") if key in entry)]:
         try:
             expressions.compile_expression(text)
         except (ValueError, SyntaxError) as error:

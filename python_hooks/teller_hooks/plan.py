@@ -20,7 +20,7 @@ class Plan:
         self.has_self = has_self
         names, self.defaults = record.parameter_names(function)
         self.names = names[1:] if has_self else names
-        self.simple = target.when is None and target.request is None and not target.record
+        self.simple = target.when is None and target.request is None and target.record is None
 
     def split(self, args: tuple, kwargs: dict) -> tuple:
         """(self, arguments) of a call."""
@@ -30,7 +30,7 @@ class Plan:
 
     def message(self, args: tuple, kwargs: dict) -> Optional[bytes]:
         """The range's message for a call, or None for no range. Raises own errors only."""
-        if self.simple:
+        if self.target.when is None and self.target.request is None:
             return self.name
         try:
             owner, arguments = self.split(args, kwargs)
@@ -51,7 +51,7 @@ class Plan:
 
     def returned(self, args: tuple, kwargs: dict, result: Any, before: Any) -> None:
         """Sends the record of a call that has returned. Raises own errors only."""
-        if not self.target.record:
+        if self.target.record is None:
             return
         try:
             owner, arguments = self.split(args, kwargs)

@@ -127,7 +127,7 @@ def _is_plain_table(value: Any) -> bool:
 
 
 def _field(key: str, value: Any) -> Any:
-    if key in _ROWS and _is_plain_table(value):
+    if key in _ROWS and (type(value) is int or _is_plain_table(value)):
         return value
     value = _plain(value)
     if key in _ROWS:
@@ -151,18 +151,28 @@ def before(target: Target, owner: Any, arguments: Arguments) -> Any:
 def send_record(target: Target, owner: Any, arguments: Arguments, result: Any, earlier: Any) -> None:
     """Evaluates the record's fields and sends them as a mark. A field that raises is left out and counted; one that is
     None is left out."""
-    fields: dict = {"v": 1}
-    for key, expression in target.record.items():
+
+    def failed(key: str, error: BaseException) -> None:
+        counters.count_record_error("%s record %s" % (target, key), error)
+
+    values = target.record.values(owner, arguments, result, earlier, failed)
+    if bridge.record(values):
+        return
+    fields = {}
+    for key, value in values.items():
+        if value is None:
+            continue
         try:
-            value = expression(owner, arguments, result, earlier)
-            if value is not None:
-                fields[key] = _field(key, value)
+            fields[key] = _field(key, value)
         except Exception as error:
-            counters.count_record_error("%s record %s" % (target, key), error)
+            failed(key, error)
+            if key == "wait":
+                target.record.forget()
     try:
         bridge.mark(bridge.RECORD, _encode(fields).encode("ascii"))
     except Exception as error:
         counters.count_record_error("%s record" % target, error)
+        target.record.forget()
 
 
 def message(target: Target, name: bytes, owner: Any, arguments: Arguments) -> Optional[bytes]:

@@ -20,6 +20,7 @@ class Target:
     def __init__(self, data: dict, stack: str) -> None:
         """Raises if `data` is not a target."""
         from .expressions import compile_expression  # not before a target's module is there: it needs ast
+        from .fields import Fields
 
         def expression(key: str) -> Optional[Expression]:
             return compile_expression(data[key]) if key in data else None
@@ -38,9 +39,7 @@ class Target:
         self.request: Optional[Expression] = expression("request")
         self.when: Optional[Expression] = expression("when")
         self.before: Optional[Expression] = expression("before")
-        self.record: dict = {}
-        for key, text in data.get("record", {}).items():
-            self.record[str(key)] = compile_expression(text)
+        self.record = Fields(data["record"], data.get("same_wait")) if data.get("record") else None
         self.stack = stack
 
     def __str__(self) -> str:

@@ -26,4 +26,10 @@ nlohmann::ordered_json parse_json(std::string_view text) {
   return Json::parse(text, nullptr, false);
 }
 
+bool is_json_object(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{' &&
+         json_depth_within(text, kMaxJsonDepth) && nlohmann::ordered_json::accept(text);
+}
+
 }  // namespace teller

@@ -18,4 +18,7 @@ bool json_depth_within(std::string_view text, int max_depth);
 // deeper than kMaxJsonDepth.
 nlohmann::ordered_json parse_json(std::string_view text);
 
+// Whether parse_json() would give an object; nothing is built.
+bool is_json_object(std::string_view text);
+
 }  // namespace teller

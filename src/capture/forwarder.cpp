@@ -1,6 +1,7 @@
 #include "capture/forwarder.h"
 
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,7 +12,9 @@ namespace teller::capture {
 
 namespace {
 
+// How often it is looked at whether a channel is empty: seldom as long as nobody asks.
 constexpr int kPollMs = 20;
+constexpr int kIdlePollMs = 500;
 constexpr std::size_t kReadBytes = 64 << 10;
 // What may wait for the recorder: a disk that hangs must not eat all memory.
 constexpr std::size_t kHeldLimit = 64 << 20;
@@ -24,10 +27,20 @@ std::int64_t monotonic_ns() {
   return static_cast<std::int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
 }
 
-Forwarder::Forwarder(const Channel& channel) : channel_(channel), thread_([this] { run(); }) {}
+Forwarder::Forwarder(const Channel& channel)
+    : channel_(channel),
+      hurry_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      thread_([this] { run(); }) {}
 
 Forwarder::~Forwarder() {
   if (thread_.joinable()) thread_.join();
+  if (hurry_fd_ >= 0) close(hurry_fd_);
+}
+
+void Forwarder::hurry() {
+  if (hurried_.exchange(true)) return;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(hurry_fd_, &one, sizeof one);
 }
 
 std::vector<Chunk> Forwarder::take() {
@@ -50,9 +63,15 @@ void Forwarder::run() {
 }
 
 bool Forwarder::step() {
-  pollfd watched[2] = {{channel_.our_end, POLLIN, 0}, {channel_.destination, 0, 0}};
-  const int ready = poll(watched, 2, kPollMs);
+  const bool hurried = hurried_.load() || hurry_fd_ < 0;
+  // Once hurried, the eventfd stays readable: it is not watched any more.
+  pollfd watched[3] = {{channel_.our_end, POLLIN, 0},
+                       {channel_.destination, 0, 0},
+                       {hurried ? -1 : hurry_fd_, POLLIN, 0}};
+  const int ready = poll(watched, 3, hurried ? kPollMs : kIdlePollMs);
   if (ready < 0) return errno == EINTR;
+  const bool only_hurried = ready == 1 && watched[2].revents != 0;
+  if (only_hurried) return true;
   if (ready == 0) {
     last_idle_ns_.store(monotonic_ns(), std::memory_order_release);
     return true;

@@ -47,6 +47,8 @@ class Forwarder {
   }
   const std::string& stream() const { return channel_.stream; }
   const Channel& channel() const { return channel_; }
+  // The program has ended: from now on last_idle_ns() is kept up to date. [MT]
+  void hurry();
   void stop_keeping() { keep_.store(false, std::memory_order_relaxed); }
 
  private:
@@ -56,6 +58,8 @@ class Forwarder {
   void keep(std::int64_t time_ns, const char* data, std::size_t size);
 
   Channel channel_;
+  int hurry_fd_;  // an eventfd; -1 if none could be had
+  std::atomic<bool> hurried_{false};
   std::atomic<bool> ended_{false};
   std::atomic<bool> keep_{true};
   std::atomic<std::int64_t> last_idle_ns_{0};

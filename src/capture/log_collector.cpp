@@ -63,6 +63,10 @@ bool LogCollector::ended() const {
                      [](const Output& output) { return output.forwarder->ended(); });
 }
 
+void LogCollector::hurry() {
+  for (Output& output : outputs_) output.forwarder->hurry();
+}
+
 bool LogCollector::drained(std::int64_t since_ns) const {
   return std::all_of(outputs_.begin(), outputs_.end(), [&](const Output& output) {
     return output.forwarder->ended() || output.forwarder->last_idle_ns() > since_ns;

@@ -31,6 +31,8 @@ class LogCollector {
   void stop_keeping();
   // All channels are closed on either side.
   bool ended() const;
+  // The program has ended: from now on drained() is answered at once.
+  void hurry();
   // What was written before `since_ns` has been passed on.
   bool drained(std::int64_t since_ns) const;
   // Channels that have ended since the last call, by index.

@@ -22,6 +22,7 @@ void OutputKeeper::take_over() {
 
 void OutputKeeper::drain() {
   const std::int64_t now = monotonic_ns();
+  for (auto& forwarder : forwarders_) forwarder->hurry();
   for (auto& forwarder : forwarders_) {
     while (!forwarder->ended() && forwarder->last_idle_ns() < now) usleep(5000);
     static_cast<void>(forwarder.release());  // its thread ends with the process

@@ -29,9 +29,13 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr int kIdleTickMs = 10;
+// How long to wait until the next round, by how much was found in the fullest ring. Every round
+// takes a tenth of a millisecond of a processor that the program could have.
 constexpr int kBusyTickMs = 1;
+constexpr int kIdleTickMs = 10;
+constexpr int kQuietTickMs = 30;
 constexpr std::uint64_t kBusyBytes = ring::kRingDataBytes / 8;
+constexpr std::uint64_t kQuietBytes = ring::kRingDataBytes / 32;
 constexpr std::int64_t kMillisecond = 1000000;
 // How often /proc is looked at: often while processes come and go, and seldom otherwise, as each
 // look costs half a millisecond.
@@ -295,6 +299,7 @@ void Recorder::report(bool going_on) {
 // end.
 bool Recorder::done(std::int64_t now) {
   if (!target_exited_) return false;
+  logs_.hurry();
   check(traced_.accept(setup_.listener));
   if (logs_.ended() && traced_.empty()) return true;
   const bool drained = now - exit_ns_ > kDrainLimitNs || logs_.drained(exit_ns_);
@@ -322,7 +327,8 @@ int Recorder::step(std::int64_t now) {
   check_limits(now);
   tell_ended_channels();
   watch_without_launcher(now);
-  return fullest > kBusyBytes ? kBusyTickMs : kIdleTickMs;
+  if (fullest > kBusyBytes) return kBusyTickMs;
+  return fullest > kQuietBytes || target_exited_ ? kIdleTickMs : kQuietTickMs;
 }
 
 void Recorder::end() {

@@ -186,8 +186,9 @@ Context::Context(ContextOptions options) : state_(std::make_shared<State>()) {
 
 void Context::set_processes(std::vector<ContextProcess> processes) {
   const std::lock_guard lock(state_->mutex);
+  const bool first = state_->processes.empty();
   state_->processes = std::move(processes);
-  state_->changed.notify_all();
+  if (first) state_->changed.notify_all();
 }
 
 std::string Context::take_lines() {

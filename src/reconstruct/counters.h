@@ -66,6 +66,8 @@ struct ReconstructCounters {
   std::uint64_t step_records = 0;
   std::uint64_t step_records_unreadable = 0;
   std::uint64_t step_records_newer = 0;
+  // That refer to the waiting requests of a record that is not there.
+  std::uint64_t step_records_without_wait = 0;
   std::uint64_t step_records_outside = 0;  // no step around them: each makes one of its own
   std::uint64_t row_entries_malformed = 0;
 
@@ -107,6 +109,7 @@ void visit_counters(Counters& c, Visit&& visit) {
   TELLER_COUNTER(step_records);
   TELLER_COUNTER(step_records_unreadable);
   TELLER_COUNTER(step_records_newer);
+  TELLER_COUNTER(step_records_without_wait);
   TELLER_COUNTER(step_records_outside);
   TELLER_COUNTER(row_entries_malformed);
   TELLER_COUNTER(log_lines_malformed);

@@ -1,6 +1,8 @@
 // Reads step records, and makes a row of every request that the scheduler knew in a step.
 #include <algorithm>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "reconstruct/annotation.h"
 #include "reconstruct/passes.h"
@@ -90,6 +92,9 @@ class RowMaker {
         break;
     }
     work_.counters.row_entries_malformed += record.malformed_entries;
+    if (!wait_lists_[{item.source, record.engine}].complete(record)) {
+      ++work_.counters.step_records_without_wait;
+    }
     std::uint32_t& ordinal = steps_of_engine_[record.engine];
     set_schedule(placed.step, item);
     set_facts(placed.step, record);
@@ -200,6 +205,7 @@ class RowMaker {
 
   Workspace& work_;
   StepRoots& steps_;
+  std::map<std::pair<std::uint16_t, std::string>, WaitLists> wait_lists_;  // by source and engine
   std::vector<History> history_;                                    // by request
   std::unordered_map<std::string, std::uint32_t> steps_of_engine_;  // records seen so far
 };

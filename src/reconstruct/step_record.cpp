@@ -12,7 +12,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kFirstVersion = 1;
+constexpr std::int64_t kVersion = 2;
 // Larger counts are damage; kept out so that sums can't overflow.
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 48;
 
@@ -87,7 +88,12 @@ class RowReader {
     for (const Json& entry : *list) {
       RecordRow row;
       row.phase = phase;
-      read_passive(entry, row) ? keep(std::move(row)) : leave_out();
+      if (!read_passive(entry, row)) {
+        leave_out();
+        continue;
+      }
+      if (phase == RowPhase::kWaiting && record_.number >= 0) record_.wait.push_back(row);
+      keep(std::move(row));
     }
   }
 
@@ -112,21 +118,44 @@ RecordOutcome parse_step_record(std::string_view text, StepRecord& record) {
   if (version->get<std::int64_t>() > kVersion) return RecordOutcome::kNewer;
   const auto engine = json.find("engine");
   const auto requests = json.find("req");
+  const bool known = version->get<std::int64_t>() >= kFirstVersion;
   const bool complete =
       engine != json.end() && engine->is_string() && requests != json.end() && requests->is_array();
-  if (version->get<std::int64_t>() != kVersion || !complete) return RecordOutcome::kUnreadable;
+  if (!known || !complete) return RecordOutcome::kUnreadable;
   record.engine = engine->get<std::string>();
   if (const auto step = json.find("step"); step != json.end()) read_count(*step, record.step);
+  if (const auto number = json.find("n"); number != json.end()) read_count(*number, record.number);
   RowReader rows(record);
   rows.scheduled(*requests);
   rows.passive(json, "preempt", RowPhase::kPreempted);
   rows.passive(json, "wait", RowPhase::kWaiting);
+  if (const auto wait = json.find("wait"); wait != json.end() && !wait->is_array()) {
+    if (!read_count(*wait, record.wait_of)) ++record.malformed_entries;
+  }
   std::int32_t used = -1;
   read_pair(json, "tokens", used, record.token_limit);
   record.tokens = used;
   read_pair(json, "seqs", record.seqs, record.seq_limit);
   read_pair(json, "kv", record.kv_free, record.kv_total);
   return RecordOutcome::kGood;
+}
+
+bool WaitLists::complete(StepRecord& record) {
+  if (record.wait_of < 0) {
+    if (record.number < 0) return true;
+    number_ = record.number;
+    rows_ = std::move(record.wait);
+    return true;
+  }
+  if (record.wait_of != number_) return false;
+  std::unordered_set<std::string_view> seen;
+  for (const RecordRow& row : record.rows) seen.insert(row.id);
+  std::vector<RecordRow> missing;
+  for (const RecordRow& row : rows_) {
+    if (!seen.contains(row.id)) missing.push_back(row);
+  }
+  record.rows.insert(record.rows.end(), missing.begin(), missing.end());
+  return true;
 }
 
 }  // namespace teller

@@ -20,6 +20,13 @@ TEST(ParseJson, BracketsInStringsAreText) {
   EXPECT_TRUE(parse_json(text).is_array());
 }
 
+TEST(IsJsonObject, AgreesWithTheParser) {
+  for (const char* text : {"", "{", "{}", " {\"a\":[1,{}]}", "[1]", "{} x", "nul", "{\"a\":}", "\"{}\""}) {
+    EXPECT_EQ(is_json_object(text), parse_json(text).is_object()) << text;
+  }
+  EXPECT_FALSE(is_json_object("{\"a\":" + std::string(1 << 20, '[')));
+}
+
 TEST(ParseJson, WhatIsNoJsonIsDiscarded) {
   for (const char* text : {"", "{", "nul", "\"", "\"\\", "]"}) {
     EXPECT_TRUE(parse_json(text).is_discarded()) << text;

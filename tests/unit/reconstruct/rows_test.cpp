@@ -104,6 +104,20 @@ TEST(Rows, BadAndNewerRecordsAreCounted) {
   EXPECT_EQ(rebuilt.chains.row_count(), 1u);
 }
 
+TEST(Rows, WaitingRequestsAreThoseOfTheRecordReferredTo) {
+  RunBuilder run;
+  run.step("engine step", 0, 100);
+  run.record(10, R"({"v":1,"engine":"e","n":1,"req":[["a","decode",0,1,1]],"wait":[["b",0]]})");
+  run.step("engine step", 100, 200);
+  run.record(110, R"({"v":2,"engine":"e","req":[["a","decode",0,1,2]],"wait":1})");
+  run.step("engine step", 200, 300);
+  run.record(210, R"({"v":2,"engine":"other","req":[["c","decode",0,1,2]],"wait":1})");
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.chains.row_count(), 5u);
+  EXPECT_EQ(rebuilt.chains.requests.waiting_steps[1], 2u);
+  EXPECT_EQ(rebuilt.counter("step_records_without_wait"), 1u);
+}
+
 constexpr const char* kOneRow = R"({"v":1,"engine":"e","req":[["a","decode",0,1,1]]})";
 
 TEST(Rows, ARecordOutsideEveryStepMakesAStepOfTheRangeAroundIt) {

@@ -48,7 +48,7 @@ TEST(StepRecord, RefusesWhatItCannotRead) {
   EXPECT_EQ(parse_step_record("{\"v\":1,", record), RecordOutcome::kUnreadable);
   EXPECT_EQ(parse_step_record("[]", record), RecordOutcome::kUnreadable);
   EXPECT_EQ(parse_step_record("{\"v\":1,\"req\":[]}", record), RecordOutcome::kUnreadable);
-  EXPECT_EQ(parse_step_record("{\"v\":2,\"engine\":\"e\",\"req\":[]}", record),
+  EXPECT_EQ(parse_step_record(R"({"v":3,"engine":"e","req":[]})", record),
             RecordOutcome::kNewer);
 }
 
@@ -61,6 +61,37 @@ TEST(StepRecord, LeavesOutBrokenEntriesAndCountsThem) {
   EXPECT_EQ(record.rows.size(), 1u);
   EXPECT_EQ(record.malformed_entries, 5u);
   EXPECT_EQ(record.kv_free, -1);
+}
+
+TEST(StepRecord, WaitMayReferToAnEarlierRecord) {
+  const auto parsed = [](const char* text) {
+    StepRecord record;
+    EXPECT_EQ(parse_step_record(text, record), RecordOutcome::kGood) << text;
+    return record;
+  };
+  WaitLists lists;
+  StepRecord first = parsed(
+      R"({"v":1,"engine":"e","n":7,"req":[],"preempt":[["a",9]],"wait":[["a",0],["b",3,"grammar"]]})");
+  EXPECT_TRUE(lists.complete(first));
+  ASSERT_EQ(first.rows.size(), 2U);
+  EXPECT_EQ(first.rows[0].phase, RowPhase::kPreempted);
+
+  StepRecord second = parsed(R"({"v":2,"engine":"e","req":[["c","decode",0,1,1]],"wait":7})");
+  EXPECT_EQ(second.rows.size(), 1U);
+  EXPECT_TRUE(lists.complete(second));
+  ASSERT_EQ(second.rows.size(), 3U);
+  EXPECT_EQ(second.rows[1].id, "a");
+  EXPECT_EQ(second.rows[1].phase, RowPhase::kWaiting);
+  EXPECT_EQ(second.rows[2].reason, "grammar");
+
+  StepRecord served = parsed(R"({"v":2,"engine":"e","req":[["a","prefill",1,4,0]],"wait":7})");
+  EXPECT_TRUE(lists.complete(served));
+  EXPECT_EQ(served.rows.size(), 2U);  // a is served, and waits no more
+
+  StepRecord lost = parsed(R"({"v":2,"engine":"e","req":[],"wait":8})");
+  EXPECT_FALSE(lists.complete(lost));
+  EXPECT_TRUE(lost.rows.empty());
+  EXPECT_EQ(parsed(R"({"v":1,"engine":"e","req":[],"wait":"b"})").malformed_entries, 1U);
 }
 
 }  // namespace
