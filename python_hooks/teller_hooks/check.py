@@ -4,6 +4,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import stat
 import sys
 from typing import Optional
 
@@ -62,6 +63,8 @@ def _check_entry(entry: object) -> None:
 def read(path: str) -> dict:
     """A target file. Raises BadFile."""
     try:
+        if stat.S_ISFIFO(os.stat(path).st_mode):  # to open it would wait for its writer
+            raise BadFile("it is a pipe")
         with open(path, encoding="utf-8") as file:
             text = file.read(_MAX_FILE_BYTES + 1)
         if len(text) > _MAX_FILE_BYTES:

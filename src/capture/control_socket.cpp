@@ -86,11 +86,16 @@ void ControlSocket::accept_clients() {
   for (;;) {
     const int connection = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (connection < 0) return;
-    if (clients_.size() < kMaxClients && is_same_user(connection)) {
-      clients_.push_back({connection, ""});
-    } else {
+    if (!is_same_user(connection)) {
       close(connection);
+      continue;
     }
+    // A request comes right after its connection: who has said nothing for longest will not.
+    if (clients_.size() >= kMaxClients) {
+      close(clients_.front().connection);
+      clients_.erase(clients_.begin());
+    }
+    clients_.push_back({connection, ""});
   }
 }
 

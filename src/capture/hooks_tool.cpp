@@ -1,12 +1,11 @@
 // `teller hooks`: its work is done by the Python part of the hooks, in the Python that is asked
 // about.
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <string_view>
 
+#include "base/command.h"
+#include "base/terminal.h"
 #include "capture/capture.h"
 #include "capture/program.h"
 
@@ -14,10 +13,24 @@ namespace teller::capture {
 
 namespace {
 
-// Imports nothing but the standard library (-I -S): what is asked about is read, never run.
+// Imports nothing but the standard library (-I -S): what is asked about is read, never run. The
+// last line tells a Python from a program that ignores its arguments, or prints them.
 constexpr const char* kScript =
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from teller_hooks.check import main; "
-    "sys.exit(main())";
+    "code = main(); print(chr(30) + 'done'); sys.stdout.flush(); sys.exit(code)";
+constexpr std::string_view kDone = "\x1e" "done\n";
+constexpr int kLimitMs = 300000;
+constexpr std::size_t kLimitBytes = 64u << 20;
+
+Error no_answer(const std::string& python, const CommandOutput& output) {
+  const std::string action = "running teller hooks with " + printable(python) + ": ";
+  if (output.timed_out) {
+    return {ErrorCode::kInternal, action + "it gave no answer within five minutes",
+            "is --python a Python, and its packages' disk at hand?"};
+  }
+  return {ErrorCode::kUsage, action + "it did not answer as a Python does",
+          "name a Python of 3.9 or later with --python"};
+}
 
 }  // namespace
 
@@ -31,14 +44,15 @@ Result<int> run_hooks_tool(const std::string& python, const std::vector<std::str
   if (program.path.empty()) {
     return Error{ErrorCode::kNotFound, program.error, "name a Python with --python"};
   }
-  std::vector<std::string> argv{python, "-I", "-S", "-B", "-c", kScript, parts.python_hooks};
+  std::vector<std::string> argv{program.path, "-I", "-S", "-B", "-c", kScript, parts.python_hooks};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
-  std::vector<char*> pointers;
-  for (std::string& argument : argv) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
-  std::fflush(nullptr);
-  execv(program.path.c_str(), pointers.data());
-  return Error{ErrorCode::kInternal, "running " + python + ": " + std::strerror(errno), ""};
+  TELLER_TRY(const CommandOutput output, run_command(argv, kLimitMs, kLimitBytes));
+  std::fwrite(output.err.data(), 1, output.err.size(), stderr);
+  const std::string_view text = output.out;
+  if (!text.ends_with(kDone)) return no_answer(python, output);
+  const std::string_view answer = text.substr(0, text.size() - kDone.size());
+  std::fwrite(answer.data(), 1, answer.size(), stdout);
+  return output.exit_code;
 }
 
 }  // namespace teller::capture

@@ -26,6 +26,7 @@ void print_json(const MergeSummary& summary, const std::string& output) {
                                            {"log_lines", summary.log_lines},
                                            {"processes", summary.processes},
                                            {"malformed_lines", summary.malformed_lines},
+                                           {"times_out_of_range", summary.times_out_of_range},
                                            {"no_clock", summary.no_clock},
                                            {"unfinished", summary.unfinished}};
   std::puts(document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
@@ -40,6 +41,10 @@ void print_text(const MergeSummary& summary, const std::string& output) {
   if (summary.malformed_lines > 0) {
     std::printf("  %llu lines of logs or processes were no JSON objects and are left out\n",
                 static_cast<unsigned long long>(summary.malformed_lines));
+  }
+  if (summary.times_out_of_range > 0) {
+    std::printf("  %llu times cannot be told on the clock of the first run and are left out\n",
+                static_cast<unsigned long long>(summary.times_out_of_range));
   }
   for (const std::string& run : summary.no_clock) {
     std::printf("  %s does not say its clock: its times are kept as they are\n",

@@ -65,6 +65,7 @@ class Merger {
   Status publish(RunFolder& out, const char* artefact, std::vector<std::string> files,
                  std::uint64_t records) const;
   void describe(RunFolder& out) const;
+  Status fill(RunFolder& out);
 
   const MergeOptions& options_;
   std::vector<Part> parts_;
@@ -125,6 +126,7 @@ Status Merger::append_lines(const Part& part, const RunFolder& out, const char* 
     }
     *lines += counts->lines;
     summary_.malformed_lines += counts->malformed;
+    summary_.times_out_of_range += counts->out_of_range;
   }
   if (close(fd) != 0) return errno_error("writing " + path, errno);
   return {};
@@ -162,6 +164,12 @@ void Merger::describe(RunFolder& out) const {
   manifest["merged"] = std::move(merged);
 }
 
+// A run that is to be replaced is gone by then: half of the new one would only look like it.
+void remove_half_made(const std::string& output) {
+  std::error_code error;
+  fs::remove_all(output, error);
+}
+
 Result<MergeSummary> Merger::run() {
   for (const Part& part : parts_) {
     if (base_ == nullptr && part.clock.unix_offset_ns) base_ = &part;
@@ -169,6 +177,14 @@ Result<MergeSummary> Merger::run() {
     if (part.state != "sealed") summary_.unfinished.push_back(part.run.path());
   }
   TELLER_TRY(RunFolder out, RunFolder::create(options_.output, "merge", options_.overwrite));
+  if (const Status filled = fill(out); !filled) {
+    remove_half_made(options_.output);
+    return filled.error();
+  }
+  return std::move(summary_);
+}
+
+Status Merger::fill(RunFolder& out) {
   std::error_code error;
   fs::create_directory(out.file("events"), error);
   if (error) return errno_error("creating " + out.file("events"), error.value());
@@ -187,7 +203,7 @@ Result<MergeSummary> Merger::run() {
   TELLER_CHECK_OK(out.save());
   summary_.runs = parts_.size();
   summary_.event_files = event_files_.size();
-  return std::move(summary_);
+  return {};
 }
 
 // Whether one of the two folders is the other, or lies in it.

@@ -30,13 +30,20 @@ Status write_out(std::string& text, int fd, const std::string& path) {
   return {};
 }
 
-void shift(Json& line, const ShiftRequest& request) {
+// Integers beyond int64 are unsigned for the parser.
+bool add(const Json& time, std::int64_t shift_ns, std::int64_t* moved) {
+  if (time.is_number_unsigned() && time.get<std::uint64_t>() >> 63 != 0) return false;
+  return !__builtin_add_overflow(time.get<std::int64_t>(), shift_ns, moved);
+}
+
+void shift(Json& line, const ShiftRequest& request, ShiftCounts& counts) {
   for (const std::string_view key : request.times) {
     const auto found = line.find(key);
     if (found == line.end() || !found->is_number_integer()) continue;
     std::int64_t moved = 0;
-    const bool fits = !__builtin_add_overflow(found->get<std::int64_t>(), request.shift_ns, &moved);
+    const bool fits = add(*found, request.shift_ns, &moved);
     *found = fits ? Json(moved) : Json();
+    if (!fits) ++counts.out_of_range;
   }
   if (!request.host.empty() && !line.contains("host")) line["host"] = request.host;
 }
@@ -56,7 +63,7 @@ Result<ShiftCounts> append_shifted(const ShiftRequest& request, int fd, const st
       if (end > 0) ++counts.malformed;
       continue;
     }
-    shift(line, request);
+    shift(line, request, counts);
     out += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
     ++counts.lines;
     if (out.size() >= kWriteBytes) TELLER_CHECK_OK(write_out(out, fd, path));

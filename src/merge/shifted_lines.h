@@ -20,6 +20,7 @@ struct ShiftRequest {
 struct ShiftCounts {
   std::uint64_t lines = 0;
   std::uint64_t malformed = 0;
+  std::uint64_t out_of_range = 0;  // times that no 64-bit number holds on the other clock: null now
 };
 
 // Appends the lines of `request.from` to the open file `fd` (called `path` in errors).

@@ -62,6 +62,9 @@ struct ReconstructCounters {
   std::uint64_t device_in_steps = 0;
   std::uint64_t worker_ranges_in_steps = 0;   // ranges of worker threads hung under a step
   std::uint64_t worker_ranges_ambiguous = 0;  // lie in several steps at once
+  // What worker processes did for a call of the engine: hung under its step, or not told whose.
+  std::uint64_t worker_calls_in_steps = 0;
+  std::uint64_t worker_calls_unjoined = 0;
 
   std::uint64_t step_records = 0;
   std::uint64_t step_records_unreadable = 0;
@@ -106,6 +109,8 @@ void visit_counters(Counters& c, Visit&& visit) {
   TELLER_COUNTER(device_in_steps);
   TELLER_COUNTER(worker_ranges_in_steps);
   TELLER_COUNTER(worker_ranges_ambiguous);
+  TELLER_COUNTER(worker_calls_in_steps);
+  TELLER_COUNTER(worker_calls_unjoined);
   TELLER_COUNTER(step_records);
   TELLER_COUNTER(step_records_unreadable);
   TELLER_COUNTER(step_records_newer);

@@ -80,6 +80,11 @@ std::int32_t rank_of(const Json& meta) {
   return rank >= 0 && rank <= 1'000'000 ? static_cast<std::int32_t>(rank) : -1;
 }
 
+bool dropped_events(const Json& meta) {
+  const auto counts = meta.find("counts");
+  return counts != meta.end() && counts->is_object() && number_of(*counts, "dropped") > 0;
+}
+
 class Loader {
  public:
   explicit Loader(Workspace& work) : work_(work) {}
@@ -89,6 +94,8 @@ class Loader {
     Source source;
     source.dialect = text_of(meta, "dialect");
     source.pid = number_of(meta, "pid");
+    source.parent_pid = number_of(meta, "ppid");
+    source.lossy = dropped_events(meta);
     source.name = text_of(meta, "source");
     source.clock = read_clock(meta);
     if (source.name.empty() || source.dialect == "capture") {

@@ -6,6 +6,7 @@
 #include "reconstruct/interval_index.h"
 #include "reconstruct/passes.h"
 #include "reconstruct/step_record.h"
+#include "reconstruct/worker_join.h"
 
 namespace teller {
 
@@ -29,6 +30,9 @@ class StepFinder {
     number_steps();
     attach_workers();
     for (const Thread& thread : work_.threads) spread(thread);
+    for (const std::uint32_t thread : join_worker_processes(work_, roots_)) {
+      spread(work_.threads[thread]);
+    }
     if (add_steps_of_records()) {
       number_steps();
       for (const Thread& thread : work_.threads) spread(thread);

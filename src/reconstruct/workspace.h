@@ -74,6 +74,8 @@ struct Source {
   std::string name;     // the input's file name, or "pid N"
   std::string dialect;  // "capture", "kineto", "nsys"
   std::int64_t pid = -1;
+  std::int64_t parent_pid = -1;  // where it is known
+  bool lossy = false;            // events were dropped while it was recorded
   SourceClock clock;
   std::int64_t shift_ns = 0;  // run's clock = time in the file + shift_ns
   std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();  // last sign of life

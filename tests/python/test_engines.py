@@ -91,6 +91,23 @@ def test_every_process_of_the_server_is_recorded(served: tuple) -> None:
 
 
 @needs_vllm
+def test_what_the_worker_process_does_is_in_the_engines_steps(served: tuple) -> None:
+    run, _ = served
+    counters = json.loads(run_teller("reconstruct", run, "--json").stdout)["counters"]
+    assert counters["worker_calls_unjoined"] == 0, counters
+    work = [event for event in events(run, "push") if event["name"] in ("worker.execute_model", "worker.sample_tokens")]
+    assert counters["worker_calls_in_steps"] == len(work) > len(events(run, "step_record")), counters
+    nodes = [node for node in dumped(run, "chains.nodes") if node["record"] == "node"]
+    steps = [step for step in dumped(run, "chains.steps") if step["record"] == "step"]
+    for node in nodes:
+        if node["name"] == "worker.execute_model":
+            # Its step had begun, and scheduled something; the next one but one had not.
+            step = node["step"]
+            assert steps[step]["begin_ns"] <= node["begin_ns"], node
+            assert step + 2 >= len(steps) or node["begin_ns"] < steps[step + 2]["end_ns"], node
+
+
+@needs_vllm
 def test_the_servers_targets_are_all_found(served: tuple) -> None:
     run, _ = served
     report = json.loads(run_teller("hooks", "check", "vllm_v1", "--json", "--python", engine_python()).stdout)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -175,6 +176,20 @@ def test_a_command_writes_a_run_of_its_own(server: Callable[..., Server]) -> Non
     assert run_teller("verify", one.run).returncode == 0
     again = run_teller("trigger", one.run)
     expect_one_line(again, 2, says="not being recorded with --last")
+
+
+def test_clients_that_say_nothing_keep_nobody_out(server: Callable[..., Server]) -> None:
+    one = server("--last", "30s")
+    one.tell("steps 1")
+    control = one.manifest()["trace"]["control"]
+    idle = []
+    for _ in range(100):
+        client = socket.socket(socket.AF_UNIX)
+        until(lambda: client.connect_ex(control) == 0)  # EAGAIN: the recorder has not come by to take those before it
+        idle.append(client)
+    assert run_teller("trigger", one.run, timeout=30).returncode == 0
+    for client in idle:
+        client.close()
 
 
 def test_a_signal_to_the_recorder_triggers(server: Callable[..., Server]) -> None:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -188,6 +189,10 @@ def test_other_mistakes(tmp_path: Path) -> None:
     expect_one_line(check(tmp_path), 2, says="directory")
     expect_one_line(check(good, "--site", tmp_path / "none"), 2, says="no such folder")
     expect_one_line(run_teller("hooks", "check", good, "--python", "/no/python"), 3, says="no such program")
+    for program in ("/bin/true", "/bin/echo"):
+        expect_one_line(run_teller("hooks", "check", good, "--python", program), 2, says="did not answer as a Python does")
+    os.mkfifo(tmp_path / "pipe")
+    expect_one_line(check(tmp_path / "pipe", timeout=20), 2, says="it is a pipe")
     expect_one_line(run_teller("hooks", "check"), 2, says="FILE")
     expect_one_line(run_teller("hooks"), 2)
 

@@ -104,3 +104,23 @@ def test_what_cannot_be_merged_is_refused(tmp_path: Path, two: tuple) -> None:
     told = json.loads(run_teller("merge", "-o", tmp_path / "y", a, b, "--json").stdout)
     assert told["malformed_lines"] == 2 and told["no_clock"] == told["unfinished"] == [str(b)]
     assert [line["t"] for line in lines(tmp_path / "y")][2:] == [1, 9223372036854775807]
+
+
+def test_times_that_the_first_clock_cannot_tell_are_left_out_and_counted(tmp_path: Path, two: tuple) -> None:
+    a, b = two
+    data = manifest(b)
+    data["clock"]["unix_offset_ns"] += 3_600_000_000_000
+    (b / "manifest.json").write_text(json.dumps(data))
+    (b / "logs.jsonl").write_text('{"t":9223372036854775807,"text":"late"}\n{"t":18446744073709551615,"text":"later"}\n{"t":1,"text":"fine"}\n')
+    told = json.loads(run_teller("merge", "-o", tmp_path / "job", a, b, "--json").stdout)
+    assert told["times_out_of_range"] == 2
+    times = {line["text"]: line["t"] for line in lines(tmp_path / "job")}
+    assert times["late"] is None and times["later"] is None and times["fine"] > 1
+
+
+def test_a_merge_that_fails_leaves_nothing(tmp_path: Path, two: tuple) -> None:
+    a, b = two
+    moved = (b / "logs.jsonl").rename(tmp_path / "elsewhere.jsonl")
+    (b / "logs.jsonl").symlink_to(moved)
+    expect_one_line(run_teller("merge", "-o", tmp_path / "job", a, b), 4, says="links or lie outside")
+    assert not (tmp_path / "job").exists()
