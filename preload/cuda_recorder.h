@@ -42,7 +42,7 @@ bool is_asynchronous_error(std::int32_t result) noexcept;
 // of them together: they come in bursts, on a thread that the program may be waiting for.
 struct WaitBudget {
   std::uint64_t left_ns = 60000000;  // twice the recorder's longest rest
-  std::uint64_t drains = 0;  // ArenaHeader::drains at the first wait
+  std::uint64_t drains = 0;          // ArenaHeader::drains at the first wait
   bool used = false;
 };
 

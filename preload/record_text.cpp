@@ -63,7 +63,8 @@ bool put_letters(std::string_view text) noexcept {
   unsigned odd = 0;
   unsigned escapes = 0;
   for (const char letter : text) {
-    odd |= static_cast<unsigned>(static_cast<signed char>(letter) < 0x20) | static_cast<unsigned>(letter == 0x7f);
+    odd |= static_cast<unsigned>(static_cast<signed char>(letter) < 0x20) |
+           static_cast<unsigned>(letter == 0x7f);
     escapes |= static_cast<unsigned>(letter == '"') | static_cast<unsigned>(letter == '\\');
   }
   if (odd != 0) return false;  // beyond ASCII letters are negative
@@ -171,7 +172,8 @@ const char* record_text(PyObject* fields) noexcept {
   if (!is_exact(fields, PyDict_Type)) return nullptr;
   for (const char* key : {"req", "wait", "preempt"}) {
     PyObject* list = PyDict_GetItemString(fields, key);
-    const bool refers = list != nullptr && is_exact(list, PyLong_Type) && std::string_view(key) == "wait";
+    const bool refers =
+        list != nullptr && is_exact(list, PyLong_Type) && std::string_view(key) == "wait";
     if (list != nullptr && list != Py_None && !refers && !are_rows(list)) return nullptr;
   }
   g_buffer.clear();

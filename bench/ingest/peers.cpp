@@ -1,7 +1,9 @@
-// The C++ peers of bench/ingest/run: take the fields of each event of a Kineto trace, build nothing.
-//   peers simdjson FILE     on-demand, over windows of 1 MiB of a file whose events begin at "\n  {\n"
-//   peers nlohmann FILE     SAX
-// Prints one JSON object: events, sum of time stamps and of durations (ns, modulo 2^64), the version.
+// The C++ peers of bench/ingest/run: take the fields of each event of a Kineto trace, build
+// nothing.
+//   peers simdjson FILE     on-demand, over windows of 1 MiB of a file whose events begin at "\n
+//   {\n" peers nlohmann FILE     SAX
+// Prints one JSON object: events, sum of time stamps and of durations (ns, modulo 2^64), the
+// version.
 #include <simdjson.h>
 
 #include <cstdint>
@@ -47,7 +49,7 @@ std::uint64_t nanoseconds(std::string_view text) {
 
 void take_arguments(simdjson::ondemand::object arguments, Totals& totals) {
   for (auto field : arguments) {
-    const std::string_view key = field.escaped_key();
+    const simdjson::ondemand::raw_json_string key = field.key();
     if (key == "correlation" || key == "External id") {
       totals.ids += std::uint64_t(field.value().get_uint64());
     }
@@ -57,7 +59,7 @@ void take_arguments(simdjson::ondemand::object arguments, Totals& totals) {
 void take_event(simdjson::ondemand::object event, Totals& totals) {
   ++totals.events;
   for (auto field : event) {
-    const std::string_view key = field.escaped_key();
+    const simdjson::ondemand::raw_json_string key = field.key();
     if (key == "ts") {
       totals.time_ns += nanoseconds(field.value().raw_json_token());
     } else if (key == "dur") {
@@ -70,8 +72,9 @@ void take_event(simdjson::ondemand::object event, Totals& totals) {
   }
 }
 
-// Parses the whole events of `text` ("\n  {\n" up to "\n  }") as one array, for which it puts brackets
-// around them; answers where the rest begins. Behind `text` are SIMDJSON_PADDING bytes more.
+// Parses the whole events of `text` ("\n  {\n" up to "\n  }") as one array, for which it puts
+// brackets around them; answers where the rest begins. Behind `text` are SIMDJSON_PADDING bytes
+// more.
 std::size_t take_window(simdjson::ondemand::parser& parser, char* text, std::size_t size,
                         Totals& totals) {
   const std::string_view view(text, size);
@@ -183,8 +186,7 @@ int main(int count, char** words) {
   std::printf(
       "{\"version\": \"%s\", \"events\": %llu, \"time_ns\": %llu, \"duration_ns\": %llu, "
       "\"text_bytes\": %llu, \"ids\": %llu}\n",
-      simd ? kSimdjson : kNlohmann,
-      static_cast<unsigned long long>(totals.events),
+      simd ? kSimdjson : kNlohmann, static_cast<unsigned long long>(totals.events),
       static_cast<unsigned long long>(totals.time_ns),
       static_cast<unsigned long long>(totals.duration_ns),
       static_cast<unsigned long long>(totals.text_bytes),

@@ -18,7 +18,9 @@ namespace {
 constexpr const char* kScript =
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from teller_hooks.check import main; "
     "code = main(); print(chr(30) + 'done'); sys.stdout.flush(); sys.exit(code)";
-constexpr std::string_view kDone = "\x1e" "done\n";
+constexpr std::string_view kDone =
+    "\x1e"
+    "done\n";
 constexpr int kLimitMs = 300000;
 constexpr std::size_t kLimitBytes = 64u << 20;
 

@@ -22,7 +22,7 @@ struct MergeSummary {
   std::uint64_t log_lines = 0;
   std::uint64_t processes = 0;
   std::uint64_t context_records = 0;
-  std::uint64_t malformed_lines = 0;  // of all three: no JSON objects; left out
+  std::uint64_t malformed_lines = 0;     // of all three: no JSON objects; left out
   std::uint64_t times_out_of_range = 0;  // set to null
   std::vector<std::string>
       no_clock;  // runs whose clock is not known: their times are kept as they are

@@ -206,8 +206,8 @@ class RowMaker {
   Workspace& work_;
   StepRoots& steps_;
   std::map<std::pair<std::uint16_t, std::string>, WaitLists> wait_lists_;  // by source and engine
-  std::vector<History> history_;                                    // by request
-  std::unordered_map<std::string, std::uint32_t> steps_of_engine_;  // records seen so far
+  std::vector<History> history_;                                           // by request
+  std::unordered_map<std::string, std::uint32_t> steps_of_engine_;         // records seen so far
 };
 
 }  // namespace

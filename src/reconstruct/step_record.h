@@ -24,7 +24,7 @@ struct StepRecord {
   std::int64_t step = -1;
   // req, preempt, wait; one per request, of the kind that says most.
   std::vector<RecordRow> rows;
-  std::int64_t number = -1;  // of the record, where others may refer to its wait
+  std::int64_t number = -1;     // of the record, where others may refer to its wait
   std::vector<RecordRow> wait;  // all of it, if the record has a number
   // The number of the record that has this one's wait; -1 if it has its own, or none.
   std::int64_t wait_of = -1;

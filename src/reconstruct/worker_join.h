@@ -1,4 +1,5 @@
-// Hangs what the worker processes of an engine do under the engine's steps. Private to reconstruct/.
+// Hangs what the worker processes of an engine do under the engine's steps. Private to
+// reconstruct/.
 #pragma once
 
 #include <cstdint>

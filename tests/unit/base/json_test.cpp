@@ -21,7 +21,8 @@ TEST(ParseJson, BracketsInStringsAreText) {
 }
 
 TEST(IsJsonObject, AgreesWithTheParser) {
-  for (const char* text : {"", "{", "{}", " {\"a\":[1,{}]}", "[1]", "{} x", "nul", "{\"a\":}", "\"{}\""}) {
+  for (const char* text :
+       {"", "{", "{}", " {\"a\":[1,{}]}", "[1]", "{} x", "nul", "{\"a\":}", "\"{}\""}) {
     EXPECT_EQ(is_json_object(text), parse_json(text).is_object()) << text;
   }
   EXPECT_FALSE(is_json_object("{\"a\":" + std::string(1 << 20, '[')));

@@ -48,8 +48,7 @@ TEST(StepRecord, RefusesWhatItCannotRead) {
   EXPECT_EQ(parse_step_record("{\"v\":1,", record), RecordOutcome::kUnreadable);
   EXPECT_EQ(parse_step_record("[]", record), RecordOutcome::kUnreadable);
   EXPECT_EQ(parse_step_record("{\"v\":1,\"req\":[]}", record), RecordOutcome::kUnreadable);
-  EXPECT_EQ(parse_step_record(R"({"v":3,"engine":"e","req":[]})", record),
-            RecordOutcome::kNewer);
+  EXPECT_EQ(parse_step_record(R"({"v":3,"engine":"e","req":[]})", record), RecordOutcome::kNewer);
 }
 
 TEST(StepRecord, LeavesOutBrokenEntriesAndCountsThem) {
