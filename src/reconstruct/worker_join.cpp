@@ -62,6 +62,7 @@ class WorkerJoin {
   struct Names {
     std::array<StringId, kCallNames.size()> calls{};
     std::array<StringId, kCallNames.size()> works{};
+    bool any = false;
   };
 
   void find_names(std::uint16_t source) {
@@ -73,6 +74,7 @@ class WorkerJoin {
       for (std::size_t kind = 0; kind < kCallNames.size(); ++kind) {
         if (text == kCallNames[kind].call) names.calls[kind] = id;
         if (text == kCallNames[kind].work) names.works[kind] = id;
+        names.any = names.any || names.calls[kind] == id || names.works[kind] == id;
       }
     }
   }
@@ -80,6 +82,7 @@ class WorkerJoin {
   void collect(std::uint32_t thread_index) {
     const Thread& thread = work_.threads[thread_index];
     const Names& names = names_[thread.source];
+    if (!names.any) return;
     for (std::uint32_t at = thread.first; at < thread.first + thread.count; ++at) {
       const std::uint32_t index = work_.order[at];
       const Item& item = work_.items[index];
