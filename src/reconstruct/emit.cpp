@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "base/huge_pages.h"
 #include "reconstruct/passes.h"
 
 namespace teller {
@@ -13,11 +14,13 @@ namespace {
 class ChildLists {
  public:
   explicit ChildLists(const Workspace& work) : items_(work.items) {
+    reserve_huge(first_, items_.size() + 2);
     first_.assign(items_.size() + 2, 0);
     for (const Item& item : items_) {
       if (is_child(item)) ++first_[item.parent + 2];
     }
     for (std::size_t i = 2; i < first_.size(); ++i) first_[i] += first_[i - 1];
+    reserve_huge(children_, first_.back());
     children_.resize(first_.back());
     for (const std::uint32_t index : work.order) add(index);
     for (std::uint32_t index = 0; index < items_.size(); ++index) {
@@ -69,8 +72,14 @@ class NodeWriter {
       : work_(work),
         nodes_(work.chains.nodes),
         children_(work),
-        node_of_(work.items.size(), kNoIndex),
-        process_of_source_(processes_of_sources(work)) {}
+        process_of_source_(processes_of_sources(work)) {
+    reserve_huge(node_of_, work.items.size());
+    node_of_.assign(work.items.size(), kNoIndex);
+    // One root more for each process at most, of which there are few.
+    visit_columns(work.chains, [&](std::string_view table, std::string_view, auto& column) {
+      if (table == "nodes") reserve_huge(column, work.items.size() + work.threads.size());
+    });
+  }
 
   void write_step(std::uint32_t step, std::uint32_t root) {
     const std::uint32_t first = next_node();

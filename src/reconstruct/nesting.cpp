@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/huge_pages.h"
 #include "reconstruct/passes.h"
 
 namespace teller {
@@ -22,6 +23,7 @@ void group_by_thread(Workspace& work) {
     total += thread.count;
     thread.count = 0;
   }
+  reserve_huge(work.order, total);
   work.order.resize(total);
   for (std::uint32_t index = 0; index < work.items.size(); ++index) {
     const Item& item = work.items[index];

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/huge_pages.h"
 #include "reconstruct/passes.h"
 
 namespace teller {
@@ -319,7 +320,7 @@ void close_open_items(Workspace& work) {
 void collect_items(Workspace& work) {
   std::uint64_t events = 0;
   for (const Source& source : work.sources) events += source.file.event_count();
-  work.items.reserve(events);
+  reserve_huge(work.items, events);
   for (std::size_t index = 0; index < work.sources.size(); ++index) {
     Collector(work, static_cast<std::uint16_t>(index)).run();
   }

@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "base/huge_pages.h"
 #include "reconstruct/interval_index.h"
 #include "reconstruct/passes.h"
 #include "reconstruct/step_record.h"
@@ -22,6 +23,7 @@ struct ProcessSteps {
 class StepFinder {
  public:
   explicit StepFinder(Workspace& work) : work_(work), items_(work.items) {
+    reserve_huge(work_.step_of, items_.size());
     work_.step_of.assign(items_.size(), kNoIndex);
   }
 
