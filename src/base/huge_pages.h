@@ -10,8 +10,8 @@
 
 namespace teller {
 
-// Asks for huge pages for the whole pages of [data, data + bytes), if that is worth it. To be called
-// before the memory is touched; where the kernel has none to give, nothing changes.
+// Asks for huge pages for the whole pages of [data, data + bytes), if that is worth it. To be
+// called before the memory is touched; where the kernel has none to give, nothing changes.
 inline void advise_huge_pages(void* data, std::size_t bytes) {
   constexpr std::uintptr_t kPage = 4096;
   constexpr std::size_t kWorthIt = 4u << 20;

@@ -73,6 +73,7 @@ struct ReconstructCounters {
   std::uint64_t step_records_without_wait = 0;
   std::uint64_t step_records_outside = 0;  // no step around them: each makes one of its own
   std::uint64_t row_entries_malformed = 0;
+  std::uint64_t request_names_joined = 0;  // other names of requests that have rows
 
   std::uint64_t log_lines_malformed = 0;  // lines of logs.jsonl that are no JSON object
   std::uint64_t log_entries = 0;          // lines that begin one; the others go on with one
@@ -117,6 +118,7 @@ void visit_counters(Counters& c, Visit&& visit) {
   TELLER_COUNTER(step_records_without_wait);
   TELLER_COUNTER(step_records_outside);
   TELLER_COUNTER(row_entries_malformed);
+  TELLER_COUNTER(request_names_joined);
   TELLER_COUNTER(log_lines_malformed);
   TELLER_COUNTER(log_entries);
   TELLER_COUNTER(log_lines_continued);

@@ -40,6 +40,9 @@ StepRoots find_steps(Workspace& work);
 // rows.cpp: reads the step records, adds a row item per request and fills chains.steps' facts and
 // chains.rows (whose `node` is an item until write_nodes()).
 void add_rows(Workspace& work, StepRoots& steps);
+// request_names.cpp: makes one request of what an API server and its engine call differently.
+// Numbers requests anew; what was known of names is worked out again.
+void join_request_names(Workspace& work);
 // emit.cpp: writes the trees as nodes in preorder and fills what steps know from their nodes. Fails
 // if an item was lost on the way, which would be a defect of teller.
 Status write_nodes(Workspace& work, const StepRoots& steps);

@@ -33,6 +33,7 @@ Result<ReconstructSummary> reconstruct(RunFolder& run, const ReconstructOptions&
   bind_items(work);
   StepRoots steps = find_steps(work);
   add_rows(work, steps);
+  join_request_names(work);
   TELLER_CHECK_OK(write_nodes(work, steps));
   fill_requests(work);
   RecordBalance logs;

@@ -111,13 +111,17 @@ struct Workspace {
   std::vector<std::uint32_t> devices;  // device items, by begin
   std::vector<std::uint32_t> step_of;  // by item: step index, kNoIndex outside any step
   Interner request_ids;                // request = id - 1
+  std::unordered_map<std::string, std::string> request_aliases;  // other name -> id
   ChainsBuilder chains;
   ReconstructCounters counters;
   std::unordered_map<std::uint32_t, std::string> wait_reasons;  // by item: of rows that have one
 
   // Number of the request with this id, added if it is new; kNoIndex for "".
   std::uint32_t request(std::string_view id) {
-    return id.empty() ? kNoIndex : request_ids.intern(id) - 1;
+    if (id.empty()) return kNoIndex;
+    if (request_aliases.empty()) return request_ids.intern(id) - 1;
+    const auto alias = request_aliases.find(std::string(id));
+    return request_ids.intern(alias == request_aliases.end() ? id : alias->second) - 1;
   }
   const EventRecord& event(const Item& item) const { return *item.event; }
   std::string_view name_of(const Item& item) const {

@@ -108,6 +108,19 @@ def test_what_the_worker_process_does_is_in_the_engines_steps(served: tuple) -> 
 
 
 @needs_vllm
+def test_server_and_engine_speak_of_the_same_requests(served: tuple) -> None:
+    run, _ = served
+    counters = json.loads(run_teller("reconstruct", run, "--json").stdout)["counters"]
+    assert counters["request_names_joined"] == REQUESTS, counters
+    requests = [request for request in dumped(run, "chains.requests") if request["record"] == "request"]
+    generated = [node for node in dumped(run, "chains.nodes") if node["record"] == "node" and node["family"] == "AsyncLLM.generate"]
+    assert len(generated) == REQUESTS
+    for node in generated:
+        request = requests[node["request"]]
+        assert request["prefill_tokens"] > 0 and request["first_seen_ns"] <= node["begin_ns"] < request["first_scheduled_ns"], (node, request)
+
+
+@needs_vllm
 def test_the_servers_targets_are_all_found(served: tuple) -> None:
     run, _ = served
     report = json.loads(run_teller("hooks", "check", "vllm_v1", "--json", "--python", engine_python()).stdout)

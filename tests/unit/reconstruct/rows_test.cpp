@@ -118,6 +118,27 @@ TEST(Rows, WaitingRequestsAreThoseOfTheRecordReferredTo) {
   EXPECT_EQ(rebuilt.counter("step_records_without_wait"), 1u);
 }
 
+TEST(Rows, WhatServerAndEngineCallDifferentlyIsOneRequest) {
+  RunBuilder run;
+  run.range("AsyncLLM.generate request=cmpl-a-0", 0, 500);
+  run.range("AsyncLLM.generate request=cmpl-b-0", 600, 700);
+  run.range("AsyncLLM.generate request=lonely", 800, 900);
+  run.source(R"({"dialect":"capture","pid":2})").thread(2, 2).step("engine step", 100, 200);
+  run.record(110,
+             R"({"v":1,"engine":"e","req":[["cmpl-a-0-0123abcd","prefill",1,4,0],)"
+             R"(["cmpl-b-0-00000001","prefill",1,4,0],["cmpl-b-0-00000002","prefill",1,4,0]]})");
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.counter("request_names_joined"), 1u);  // b could be either
+  ASSERT_EQ(rebuilt.chains.request_count(), 5u);
+  const auto& requests = rebuilt.chains.requests;
+  const std::uint32_t request =
+      rebuilt.chains.nodes.request[rebuilt.node("AsyncLLM.generate request=cmpl-a-0")];
+  EXPECT_EQ(rebuilt.chains.string(requests.id[request]), "cmpl-a-0-0123abcd");
+  EXPECT_EQ(requests.first_seen_ns[request], 0);
+  EXPECT_EQ(requests.first_scheduled_ns[request], 100);
+  EXPECT_EQ(requests.prefill_tokens[request], 4);
+}
+
 constexpr const char* kOneRow = R"({"v":1,"engine":"e","req":[["a","decode",0,1,1]]})";
 
 TEST(Rows, ARecordOutsideEveryStepMakesAStepOfTheRangeAroundIt) {
