@@ -12,7 +12,9 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "importers/flight_dump.h"
 #include "importers/importers.h"
+#include "importers/input_stream.h"
 #include "importers/log_lines.h"
 #include "run_folder/run_folder.h"
 
@@ -24,8 +26,9 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
+constexpr std::string_view kGzipMagic{"\x1f\x8b", 2};
 
-enum class Dialect { kKineto, kNsys };
+enum class Dialect { kKineto, kNsys, kFlight };
 
 std::string last_part(const std::string& path) {
   const fs::path name = fs::path(path).filename();
@@ -63,7 +66,36 @@ Result<Dialect> dialect_of(const std::string& path) {
   if (head.starts_with("SQLite format")) {
     return Error{ErrorCode::kCorrupt, "importing " + path + ": its SQLite header is cut off", ""};
   }
-  return Dialect::kKineto;
+  if (looks_like_flight_dump(head)) return Dialect::kFlight;
+  if (!head.starts_with(kGzipMagic)) return Dialect::kKineto;
+  // What cannot be inflated is left to the importer, which says so.
+  TELLER_TRY(const auto input, InputStream::open(path, {.piece_bytes = 4096}));
+  const auto piece = input->next();
+  return piece && looks_like_flight_dump(*piece) ? Dialect::kFlight : Dialect::kKineto;
+}
+
+// Which ranks wrote the dumps among the inputs; in the order of the inputs, empty for others. A
+// rank may only be found with the help of all dumps: they are read here, and again for their
+// events.
+Result<std::vector<FlightRank>> ranks_of_dumps(const ImportOptions& options,
+                                               const std::vector<Dialect>& dialects) {
+  std::vector<FlightRank> ranks(dialects.size());
+  std::vector<FlightClue> clues;
+  for (std::size_t i = 0; i < dialects.size(); ++i) {
+    if (dialects[i] != Dialect::kFlight) continue;
+    SourceRequest request;
+    request.path = options.inputs[i];
+    TELLER_TRY(const auto input, InputStream::open(request.path, {.stop = options.stop}));
+    auto dump = read_flight_dump(*input);
+    if (!dump) return with_source(dump.error(), request);
+    clues.push_back(flight_clue(*dump, last_part(request.path)));
+  }
+  const std::vector<FlightRank> resolved = resolve_flight_ranks(clues);
+  auto next = resolved.begin();
+  for (std::size_t i = 0; i < dialects.size(); ++i) {
+    if (dialects[i] == Dialect::kFlight) ranks[i] = *next++;
+  }
+  return ranks;
 }
 
 // Where the run will be: a folder that is not there, an empty one, or a run to replace.
@@ -167,6 +199,7 @@ class RunImport {
   RunImport(const ImportOptions& options, RunFolder& run) : options_(options), run_(run) {}
 
   Result<ImportSummary> import(const std::vector<Dialect>& dialects) {
+    TELLER_TRY(ranks_, ranks_of_dumps(options_, dialects));
     for (std::size_t i = 0; i < options_.inputs.size(); ++i) {
       TELLER_CHECK_OK(import_one(i, dialects[i]));
     }
@@ -201,8 +234,9 @@ class RunImport {
       };
     }
     const std::string file = event_file_name(index, request.name);
-    auto result = dialect == Dialect::kNsys ? import_nsys(request, run_.file(file))
-                                            : import_kineto(request, run_.file(file));
+    auto result = dialect == Dialect::kNsys     ? import_nsys(request, run_.file(file))
+                  : dialect == Dialect::kFlight ? import_flight(request, ranks_[index], run_.file(file))
+                                                : import_kineto(request, run_.file(file));
     if (!result) return result.error();
     TELLER_CHECK_OK(check_new(request.path, result->sha256));
     take_logs(*result);
@@ -285,6 +319,7 @@ class RunImport {
   RunFolder& run_;
   ImportSummary summary_;
   std::vector<LogLine> lines_;
+  std::vector<FlightRank> ranks_;               // of inputs that are flight recorder dumps
   Json clock_;                                  // of the run; null until a source has one
   std::map<std::string, std::string> digests_;  // of sources -> path
 };
