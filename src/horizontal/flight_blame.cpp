@@ -9,8 +9,9 @@ namespace teller::flight {
 namespace {
 
 // How much one rank's wait says against the rank at its end: who has not come to an operation, or
-// cannot complete what its peers have completed, holds the others up. Of a rank without a dump it is
-// not known whether it came, and who stands in an operation with all its peers may wait with them.
+// cannot complete what its peers have completed, holds the others up. Of a rank without a dump it
+// is not known whether it came, and who stands in an operation with all its peers may wait with
+// them.
 double weight_of(Standing standing) {
   switch (standing) {
     case Standing::kNoDump:
@@ -124,6 +125,8 @@ class BlameFinder {
         return "rank_stuck";
       case Standing::kMismatched:
         return "mismatch";
+      case Standing::kNotStarted:
+        return "rank_not_started";
       case Standing::kInside:
         return "stuck_together";
       default:
@@ -140,8 +143,8 @@ class BlameFinder {
       const Operation& operation = job_.nodes[node].operations[position.operation];
       if (operation.other < 0 || !job_.nodes[node].rank) return;
       const int self = *job_.nodes[node].rank;
-      blame_.link = operation.send ? std::pair(self, operation.other)
-                                   : std::pair(operation.other, self);
+      blame_.link =
+          operation.send ? std::pair(self, operation.other) : std::pair(operation.other, self);
       return;
     }
   }

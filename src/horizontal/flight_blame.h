@@ -19,7 +19,7 @@ struct Suspect {
 
 struct Blame {
   // In one word: "healthy", "all_in_one_place", "rank_absent", "rank_behind", "rank_stuck",
-  // "mismatch", "deadlock", "stuck_together", "unclear".
+  // "rank_not_started", "mismatch", "deadlock", "stuck_together".
   std::string verdict = "healthy";
   std::vector<Suspect> suspects;  // most likely first
   // Global ranks of a send and its receive that are both there and do not come through.

@@ -75,8 +75,7 @@ Json locator_json(const Node& node, const Operation* operation, const RunName& n
   json["step"] = nullptr;
   json["node"] = nullptr;
   json["layer"] = operation == nullptr ? Json() : Json("BE");
-  json["family"] =
-      operation == nullptr ? Json() : Json(flight_operation(operation->entry.name));
+  json["family"] = operation == nullptr ? Json() : Json(flight_operation(operation->entry.name));
   json["name"] = operation == nullptr ? Json() : Json(operation->entry.name);
   json["start_ns"] = operation == nullptr ? Json() : Json(operation->entry.created_ns);
   return json;

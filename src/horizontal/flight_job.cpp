@@ -83,9 +83,8 @@ class JobMaker {
       job_.node_of_rank[rank] = used_.size();
       used_.push_back(index);
     }
-    std::sort(unplaced.begin(), unplaced.end(), [&](std::size_t a, std::size_t b) {
-      return dumps_[a].source < dumps_[b].source;
-    });
+    std::sort(unplaced.begin(), unplaced.end(),
+              [&](std::size_t a, std::size_t b) { return dumps_[a].source < dumps_[b].source; });
     job_.dumps_unplaced = unplaced.size();
     used_.insert(used_.end(), unplaced.begin(), unplaced.end());
     job_.nodes.resize(used_.size());
@@ -99,8 +98,8 @@ class JobMaker {
     const auto [found, is_new] = groups_.emplace(std::pair{name, ranks}, job_.groups.size());
     if (is_new) {
       const bool described = config != dump.config.end();
-      job_.groups.push_back({name, described ? config->second.description : description, ranks,
-                             {}, false});
+      job_.groups.push_back(
+          {name, described ? config->second.description : description, ranks, {}, false});
     }
     return found->second;
   }

@@ -23,10 +23,10 @@ inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 struct Operation {
   FlightEntry entry;
   std::size_t group = kNone;
-  bool collective = false;   // it has a sequence number that its peers share
-  int other = -1;            // p2p: the peer's global rank; -1 unknown
-  bool send = false;         // p2p
-  bool wrapper = false;      // stands for several operations that were launched as one
+  bool collective = false;    // it has a sequence number that its peers share
+  int other = -1;             // p2p: the peer's global rank; -1 unknown
+  bool send = false;          // p2p
+  bool wrapper = false;       // stands for several operations that were launched as one
   std::size_t batch = kNone;  // the wrapper that it was launched with
   bool completed = false;
   bool started = false;
@@ -42,10 +42,10 @@ struct Progress {
 struct Node {
   std::optional<int> rank;
   bool has_dump = false;
-  std::string source;                    // of the dump, for people
-  std::string rank_from;                 // how its rank was found
-  std::vector<Operation> operations;     // in the order in which they were enqueued
-  std::vector<std::size_t> pending;      // of them: not completed, without wrappers; same order
+  std::string source;                        // of the dump, for people
+  std::string rank_from;                     // how its rank was found
+  std::vector<Operation> operations;         // in the order in which they were enqueued
+  std::vector<std::size_t> pending;          // of them: not completed, without wrappers; same order
   std::map<std::size_t, Progress> progress;  // by group
   std::map<std::pair<std::size_t, std::int64_t>, std::size_t> collectives;  // (group, seq) -> index
   std::map<std::size_t, std::int64_t> last_seq;  // by group: latest that an entry tells of
@@ -64,8 +64,8 @@ struct Job {
   std::vector<Group> groups;
   std::map<int, std::size_t> node_of_rank;
   std::size_t dumps = 0;
-  std::size_t dumps_unplaced = 0;             // of which the rank is not known
-  std::size_t dumps_superseded = 0;           // another of the same rank is newer
+  std::size_t dumps_unplaced = 0;    // of which the rank is not known
+  std::size_t dumps_superseded = 0;  // another of the same rank is newer
   std::size_t entries = 0, entries_unread = 0;
   std::vector<int> ranks_without_dump;
 };

@@ -36,8 +36,7 @@ std::string call_of(const FlightEntry& entry) {
   const bool by_input = call == "all_reduce" || call == "allreduce" || call == "reduce" ||
                         call == "broadcast" ||
                         (call == "all_gather" && entry.name.find("_base") != std::string::npos);
-  const bool by_output =
-      call == "reduce_scatter" && entry.name.find("_base") != std::string::npos;
+  const bool by_output = call == "reduce_scatter" && entry.name.find("_base") != std::string::npos;
   if (by_input) {
     call += " of " + std::to_string(elements(entry.inputs)) + " " + join(entry.input_types);
   } else if (by_output) {
@@ -79,9 +78,8 @@ Mismatch mismatch_of(const Job& job, const Calls& calls, std::size_t group, std:
   const auto size = [](const auto& one) { return one.second.size(); };
   const auto largest = std::max_element(
       calls.begin(), calls.end(), [&](const auto& a, const auto& b) { return size(a) < size(b); });
-  const auto as_large = std::count_if(calls.begin(), calls.end(), [&](const auto& one) {
-    return size(one) == size(*largest);
-  });
+  const auto as_large = std::count_if(calls.begin(), calls.end(),
+                                      [&](const auto& one) { return size(one) == size(*largest); });
   for (auto call = calls.begin(); call != calls.end(); ++call) {
     const bool most = call == largest && as_large == 1;
     auto& side = most ? mismatch.most : mismatch.few;

@@ -70,9 +70,8 @@ std::string flight_diagnosis_text(const Json& diagnosis) {
   std::string text = "verdict: ";
   if (diagnosis["abnormal"] == true) text += safe(diagnosis["fault_type"]) + ", ";
   text += safe(diagnosis["verdict"]) + "\n";
-  text += line("method", "rules over " + coverage["dumps"].dump() +
-                             " flight recorder dumps with " + coverage["entries"].dump() +
-                             " operations; no model");
+  text += line("method", "rules over " + coverage["dumps"].dump() + " flight recorder dumps with " +
+                             coverage["entries"].dump() + " operations; no model");
   if (!diagnosis["culprit_ranks"].empty()) {
     text += line("suspects", "rank " + list(diagnosis["culprit_ranks"]));
   }

@@ -11,8 +11,8 @@ namespace {
 
 // Operations after which every rank knows that every other one has come: where one rank has
 // completed one, all have taken part.
-constexpr std::string_view kMutual[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
-                                        "barrier",    "allreduce"};
+constexpr std::string_view kMutual[] = {"all_reduce", "all_gather", "reduce_scatter",
+                                        "all_to_all", "barrier",    "allreduce"};
 
 bool is_mutual(const Operation& operation) {
   const std::string name = flight_operation(operation.entry.name);
@@ -51,8 +51,9 @@ class RankReader {
       position.operation = head;
       return position;
     }
-    position.standing = Standing::kInside;
     position.operation = heads.front();
+    position.peers = peers_that_started(node_.operations[heads.front()]);
+    position.standing = position.peers.empty() ? Standing::kInside : Standing::kNotStarted;
     return position;
   }
 
@@ -142,6 +143,19 @@ class RankReader {
       }
     }
     return waits;
+  }
+
+  // Who has begun a collective that this rank has not.
+  std::vector<std::size_t> peers_that_started(const Operation& operation) const {
+    std::vector<std::size_t> peers;
+    if (!operation.collective || operation.started) return peers;
+    for (const std::size_t peer : job_.groups[operation.group].members) {
+      const Node& node = job_.nodes[peer];
+      const auto found = node.collectives.find({operation.group, operation.entry.seq});
+      if (found == node.collectives.end()) continue;
+      if (node.operations[found->second].started) peers.push_back(peer);
+    }
+    return peers;
   }
 
   bool has_started(std::size_t peer, const Operation& operation) const {

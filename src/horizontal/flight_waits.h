@@ -27,6 +27,7 @@ enum class Standing {
   kIdle,        // it has no operation that is not completed
   kWaits,       // it waits for others: `waits`
   kStuckAlone,  // its peers have completed what it has not
+  kNotStarted,  // its peers have begun what it has enqueued first of all and not begun
   kInside,      // all are in the operation with it, and none comes out
   kMismatched,  // it called something else than its peers
   kNoDump,
@@ -36,7 +37,8 @@ struct Position {
   Standing standing = Standing::kIdle;
   std::size_t operation = kNone;  // of the node: what it waits in, is stuck in, or called wrongly
   std::vector<Wait> waits;
-  std::vector<std::size_t> peers;  // kStuckAlone: who completed it; kMismatched: who called else
+  std::vector<std::size_t> peers;  // kStuckAlone: who completed it; kNotStarted: who began it;
+                                   // kMismatched: who called else
   std::string detail;              // kMismatched: what differs, in words
 };
 

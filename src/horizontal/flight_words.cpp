@@ -96,9 +96,7 @@ std::string position_words(const Job& job, const std::vector<Position>& position
                            std::size_t node) {
   const Position& position = positions[node];
   const Node& self = job.nodes[node];
-  const auto operation = [&] {
-    return operation_words(job, self.operations[position.operation]);
-  };
+  const auto operation = [&] { return operation_words(job, self.operations[position.operation]); };
   switch (position.standing) {
     case Standing::kIdle:
       return idle_words(job, positions, node);
@@ -106,6 +104,9 @@ std::string position_words(const Job& job, const std::vector<Position>& position
       return waits_words(job, positions, node);
     case Standing::kStuckAlone:
       return node_words(self) + " has not completed " + operation() + ", which " +
+             nodes_words(job, position.peers) + (position.peers.size() == 1 ? " has" : " have");
+    case Standing::kNotStarted:
+      return node_words(self) + " has enqueued and not started " + operation() + ", which " +
              nodes_words(job, position.peers) + (position.peers.size() == 1 ? " has" : " have");
     case Standing::kInside:
       return node_words(self) + " is in " + operation() +
@@ -139,8 +140,9 @@ std::string explanation_words(const Job& job, const std::vector<Position>& posit
   std::string words;
   for (std::size_t i = 0; i < std::min<std::size_t>(blame.suspects.size(), 4); ++i) {
     std::string one = position_words(job, positions, blame.suspects[i].node);
-    one.front() = static_cast<char>(one.front() == 'r' ? 'R' : one.front() == 't' ? 'T'
-                                                                                  : one.front());
+    one.front() = static_cast<char>(one.front() == 'r'   ? 'R'
+                                    : one.front() == 't' ? 'T'
+                                                         : one.front());
     words += one + ". ";
   }
   if (blame.suspects.size() > 4) {
@@ -162,9 +164,9 @@ std::string check_next_words(const Blame& blame) {
            "lock, the interpreter's lock, data loading, an exception that was swallowed, or a "
            "branch that the other ranks do not take.";
   }
-  if (blame.verdict == "rank_stuck") {
-    return "Look at that rank's device: dmesg for Xid, its log for CUDA errors; its peers' data "
-           "came through, so the path between them worked.";
+  if (blame.verdict == "rank_stuck" || blame.verdict == "rank_not_started") {
+    return "Look at that rank's device: dmesg for Xid, its log for CUDA errors, the kernel that "
+           "runs on it (cuda-gdb, nvidia-smi).";
   }
   if (blame.verdict == "mismatch") {
     return "Compare the code paths and tensor sizes of these ranks up to the call named.";

@@ -17,8 +17,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostBytes = 256u << 20;
-constexpr std::string_view kDumpKeys[] = {"version",          "entries",         "pg_config",
-                                          "pg_status",        "nccl_version",    "nccl_comm_state",
+constexpr std::string_view kDumpKeys[] = {"version",         "entries",      "pg_config",
+                                          "pg_status",       "nccl_version", "nccl_comm_state",
                                           "comm_lib_version"};
 
 bool is_dump(const Json& value) {
@@ -174,8 +174,8 @@ class RankResolver {
       if (ranks_[i].rank || !clues_[i].in_name) continue;
       const int rank = *clues_[i].in_name;
       const std::vector<int>& left = left_[i];
-      const bool may_be = !clues_[i].candidates ||
-                          std::find(left.begin(), left.end(), rank) != left.end();
+      const bool may_be =
+          !clues_[i].candidates || std::find(left.begin(), left.end(), rank) != left.end();
       if (may_be && wanted[rank] == 1 && !given_.contains(rank)) give(i, rank, "file name");
     }
   }

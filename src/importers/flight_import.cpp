@@ -227,7 +227,7 @@ Result<SourceResult> import_flight(const SourceRequest& request, const FlightRan
   TELLER_TRY(const auto input, InputStream::open(request.path, {.stop = request.stop}));
   auto dump = read_flight_dump(*input);
   if (!dump) return with_source(dump.error(), request);
-  Json meta = {{"dialect", kFlightDialect},
+  Json meta = {{"dialect", std::string(kFlightDialect)},
                {"source", request.name},
                {"size_bytes", input->file_bytes()},
                {"rank", rank.rank ? Json(*rank.rank) : Json()},
@@ -242,10 +242,10 @@ Result<SourceResult> import_flight(const SourceRequest& request, const FlightRan
   result.counts = converter.counts();
   const auto entries = dump->find("entries");
   if (entries != dump->end() && !entries->empty() && writer.events_written() == 0) {
-    return with_source(unknown_trace_error("none of its " + std::to_string(entries->size()) +
-                                           " entries is one of a flight recorder, " +
-                                           converter.first_malformed()),
-                       request);
+    return with_source(
+        unknown_trace_error("none of its " + std::to_string(entries->size()) +
+                            " entries is one of a flight recorder, " + converter.first_malformed()),
+        request);
   }
   converter.add_to(meta);
   meta["counts"] = result.counts.to_json();

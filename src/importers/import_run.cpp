@@ -234,9 +234,10 @@ class RunImport {
       };
     }
     const std::string file = event_file_name(index, request.name);
-    auto result = dialect == Dialect::kNsys     ? import_nsys(request, run_.file(file))
-                  : dialect == Dialect::kFlight ? import_flight(request, ranks_[index], run_.file(file))
-                                                : import_kineto(request, run_.file(file));
+    auto result = dialect == Dialect::kNsys ? import_nsys(request, run_.file(file))
+                  : dialect == Dialect::kFlight
+                      ? import_flight(request, ranks_[index], run_.file(file))
+                      : import_kineto(request, run_.file(file));
     if (!result) return result.error();
     TELLER_CHECK_OK(check_new(request.path, result->sha256));
     take_logs(*result);

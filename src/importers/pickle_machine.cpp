@@ -191,8 +191,8 @@ Status Machine::extend(Kind kind, std::size_t from) {
   if (held_ > limits_.values) {
     return too_large("its containers hold more than " + std::to_string(limits_.values) + " items");
   }
-  container.items.insert(container.items.end(),
-                         stack_.begin() + static_cast<std::ptrdiff_t>(from), stack_.end());
+  container.items.insert(container.items.end(), stack_.begin() + static_cast<std::ptrdiff_t>(from),
+                         stack_.end());
   stack_.resize(from);
   return {};
 }

@@ -37,7 +37,7 @@ class Machine {
   Status put(std::uint64_t slot);
   Status memoize();
   Status get(std::uint64_t slot);
-  Status append();       // one item to the list below it
+  Status append();         // one item to the list below it
   Status append_marked();  // all items above the mark
   Status set_item();
   Status set_marked();

@@ -126,10 +126,10 @@ class Reader {
       if (Status status = run(opcode); !status) return placed(status.error());
     }
     if (at_ != bytes_.size()) {
-      return Error{ErrorCode::kCorrupt,
-                   "its pickle ends at byte " + std::to_string(at_) + " of " +
-                       std::to_string(bytes_.size()),
-                   "give the file as PyTorch wrote it"};
+      return Error{
+          ErrorCode::kCorrupt,
+          "its pickle ends at byte " + std::to_string(at_) + " of " + std::to_string(bytes_.size()),
+          "give the file as PyTorch wrote it"};
     }
     auto tree = machine_.result();
     if (!tree) return Error{tree.error().code, "its pickle: " + tree.error().message, ""};
@@ -139,15 +139,13 @@ class Reader {
  private:
   Error cut_off() const {
     return {ErrorCode::kCorrupt,
-            "its pickle stops before its end, in what begins at byte " +
-                std::to_string(opcode_at_),
+            "its pickle stops before its end, in what begins at byte " + std::to_string(opcode_at_),
             "copy the file again: it was cut while it was written or copied"};
   }
 
   Error placed(Error error) const {
     if (error.message.starts_with("its pickle")) return error;
-    error.message =
-        "its pickle, at byte " + std::to_string(opcode_at_) + ": " + error.message;
+    error.message = "its pickle, at byte " + std::to_string(opcode_at_) + ": " + error.message;
     return error;
   }
 

@@ -1,5 +1,6 @@
 // Entries of PyTorch's NCCL flight recorder as a run keeps them: the `attrs` of its events, and the
-// META of its sources. Importers write them, the comparison of ranks reads them. docs/flight_records.md.
+// META of its sources. Importers write them, the comparison of ranks reads them.
+// docs/flight_records.md.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ struct FlightEntry {
   std::int64_t seq = -1;      // collectives of this group so far
   std::int64_t p2p_seq = -1;  // point-to-point operations of this group so far
   std::int64_t op_id = -1;
-  std::string name;  // "nccl:all_reduce", "nccl:send 0->1"
+  std::string name;             // "nccl:all_reduce", "nccl:send 0->1"
   std::int64_t created_ns = 0;  // Unix time
   std::optional<std::int64_t> started_ns, completed_ns;
   FlightState state = FlightState::kUnknown;

@@ -96,13 +96,13 @@ TEST(PickleReader, SurvivesAnyChangedByte) {
 }
 
 TEST(PickleReader, RefusesWhatMakesOrCallsObjects) {
-  const Error error = fail(kProto2 + "cos\nsystem\n(" + bytes({0x8c, 2}) + "ls" + bytes({0x85}) +
-                           "R.");
+  const Error error =
+      fail(kProto2 + "cos\nsystem\n(" + bytes({0x8c, 2}) + "ls" + bytes({0x85}) + "R.");
   EXPECT_EQ(error.code, ErrorCode::kUnsupported);
   EXPECT_NE(error.message.find("at byte 2: opcode GLOBAL (0x63)"), std::string::npos)
       << error.message;
-  for (const int opcode : {0x93, 'R', 'b', 'i', 'o', 0x81, 0x92, 'P', 'Q', 0x82, 0x83, 0x84, 0x97,
-                           0x98}) {
+  for (const int opcode :
+       {0x93, 'R', 'b', 'i', 'o', 0x81, 0x92, 'P', 'Q', 0x82, 0x83, 0x84, 0x97, 0x98}) {
     const Error refused = fail(kProto2 + "NN" + bytes({opcode}) + "abc\nabc\n.");
     EXPECT_EQ(refused.code, ErrorCode::kUnsupported) << opcode;
     EXPECT_NE(refused.message.find("at byte 4: opcode "), std::string::npos) << refused.message;
@@ -113,12 +113,12 @@ TEST(PickleReader, TakesNoLengthFromTheFileOnTrust) {
   const std::string huge = bytes({0, 0, 0, 0, 0, 0, 0, 0x80});  // 2^63
   for (const int opcode : {0x8d, 0x8e}) {
     EXPECT_EQ(fail(kProto2 + bytes({opcode}) + huge + "x.").code, ErrorCode::kCorrupt);
-    EXPECT_EQ(fail(kProto2 + bytes({opcode}) + bytes({0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-                                                      0xff}) + "x.").code,
+    EXPECT_EQ(fail(kProto2 + bytes({opcode}) +
+                   bytes({0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}) + "x.")
+                  .code,
               ErrorCode::kCorrupt);
   }
-  EXPECT_EQ(fail(kProto2 + "X" + bytes({0xff, 0xff, 0xff, 0xff}) + "x.").code,
-            ErrorCode::kCorrupt);
+  EXPECT_EQ(fail(kProto2 + "X" + bytes({0xff, 0xff, 0xff, 0xff}) + "x.").code, ErrorCode::kCorrupt);
   EXPECT_EQ(fail(kProto2 + bytes({0x8b, 0xff, 0xff, 0xff, 0xff}) + "x.").code,
             ErrorCode::kUnsupported);
 }
@@ -163,15 +163,17 @@ TEST(PickleReader, BoundsWhatIsMade) {
   for (int i = 0; i < 12; ++i) memo += bytes({'q', i});
   EXPECT_EQ(fail(memo + ".", limits).code, ErrorCode::kUnsupported);
   limits.members = 2;
-  EXPECT_EQ(fail(kProto2 + "}(" + bytes({'K', 1}) + "N" + bytes({'K', 2}) + "N" +
-                     bytes({'K', 3}) + "Nu.", limits).code,
-            ErrorCode::kUnsupported);
+  EXPECT_EQ(
+      fail(kProto2 + "}(" + bytes({'K', 1}) + "N" + bytes({'K', 2}) + "N" + bytes({'K', 3}) + "Nu.",
+           limits)
+          .code,
+      ErrorCode::kUnsupported);
 }
 
 TEST(PickleReader, WrongUseOfTheStackIsAnErrorNotACrash) {
-  for (const std::string body : {"a.", "e.", "s.", "u.", "t.", "\x85.", "0.", "1.", "2.", ".",
-                                 "NN.", "]N(e.", "N(Ne.", "](Nu.", "}(Nu.", "}Na.", "]NNs.", "(.",
-                                 "hz.", "(]a.", "q.", "]]Ns."}) {
+  for (const std::string body :
+       {"a.",    "e.",    "s.",    "u.",    "t.",   "\x85.", "0.", "1.",  "2.",   ".",  "NN.",
+        "]N(e.", "N(Ne.", "](Nu.", "}(Nu.", "}Na.", "]NNs.", "(.", "hz.", "(]a.", "q.", "]]Ns."}) {
     EXPECT_EQ(fail(kProto2 + body).code, ErrorCode::kCorrupt) << body;
   }
   EXPECT_EQ(fail(kProto2 + "N.N").code, ErrorCode::kCorrupt);
@@ -181,7 +183,9 @@ TEST(PickleReader, WrongUseOfTheStackIsAnErrorNotACrash) {
 }
 
 TEST(PickleReader, TextThatIsNoUtf8IsMended) {
-  EXPECT_EQ(read(kProto2 + "X" + bytes({2, 0, 0, 0, 0xff}) + "a."), "\xEF\xBF\xBD" "a");
+  EXPECT_EQ(read(kProto2 + "X" + bytes({2, 0, 0, 0, 0xff}) + "a."),
+            "\xEF\xBF\xBD"
+            "a");
 }
 
 }  // namespace
