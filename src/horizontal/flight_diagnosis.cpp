@@ -44,10 +44,12 @@ std::string fault_of(const Blame& blame) {
 }
 
 // Not measured on anything: rules have no odds. How firm their kinds of proof are.
-double probability_of(const Blame& blame) {
+double probability_of(const Job& job, const Blame& blame) {
   if (blame.suspects.empty()) return 0.1;
   if (blame.verdict == "stuck_together") return 0.5;
-  return blame.verdict == "rank_absent" ? 0.8 : 0.95;
+  if (blame.verdict != "rank_absent") return 0.95;
+  // Where most dumps are absent, they were hardly all given.
+  return job.ranks_without_dump.size() < job.dumps ? 0.8 : 0.4;
 }
 
 RankVerdict verdict_of(const Reading& reading) {
@@ -211,7 +213,7 @@ Json diagnosis_json(const Reading& reading, const RunName& name) {
   json["abnormal"] = abnormal;
   json["fault_type"] = fault_of(reading.blame);
   json["verdict"] = reading.blame.verdict;
-  json["probability"] = probability_of(reading.blame);
+  json["probability"] = probability_of(reading.job, reading.blame);
   json["prior"] = nullptr;
   json["abnormal_steps"] = Json::array();
   json["operators"] = Json::array();

@@ -90,7 +90,8 @@ TEST(PickleReader, SurvivesAnyChangedByte) {
     for (int byte = 0; byte < 256; ++byte) {
       std::string changed = whole;
       changed[at] = static_cast<char>(byte);
-      if (auto value = read_pickle(changed)) EXPECT_FALSE(value->is_discarded());
+      const auto value = read_pickle(changed);
+      EXPECT_TRUE(!value || !value->is_discarded());
     }
   }
 }
@@ -102,7 +103,7 @@ TEST(PickleReader, RefusesWhatMakesOrCallsObjects) {
   EXPECT_NE(error.message.find("at byte 2: opcode GLOBAL (0x63)"), std::string::npos)
       << error.message;
   for (const int opcode :
-       {0x93, 'R', 'b', 'i', 'o', 0x81, 0x92, 'P', 'Q', 0x82, 0x83, 0x84, 0x97, 0x98}) {
+       {0x93, +'R', +'b', +'i', +'o', 0x81, 0x92, +'P', +'Q', 0x82, 0x83, 0x84, 0x97, 0x98}) {
     const Error refused = fail(kProto2 + "NN" + bytes({opcode}) + "abc\nabc\n.");
     EXPECT_EQ(refused.code, ErrorCode::kUnsupported) << opcode;
     EXPECT_NE(refused.message.find("at byte 4: opcode "), std::string::npos) << refused.message;
