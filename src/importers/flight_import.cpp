@@ -241,7 +241,8 @@ Result<SourceResult> import_flight(const SourceRequest& request, const FlightRan
   SourceResult result;
   result.counts = converter.counts();
   const auto entries = dump->find("entries");
-  if (entries != dump->end() && !entries->empty() && writer.events_written() == 0) {
+  if (entries != dump->end() && !entries->empty() &&
+      result.counts.events + result.counts.unknown_total() == 0) {
     return with_source(
         unknown_trace_error("none of its " + std::to_string(entries->size()) +
                             " entries is one of a flight recorder, " + converter.first_malformed()),
