@@ -42,18 +42,12 @@ class RankReader {
       if (is_stuck_alone(head, position)) return position;
     }
     for (const std::size_t head : heads) {
-      if (is_mismatched(head, position)) return position;
-    }
-    for (const std::size_t head : heads) {
-      position.waits = waits_in(head, position_of(node_, head) == 0);
-      if (position.waits.empty()) continue;
-      position.standing = Standing::kWaits;
-      position.operation = head;
+      if (tells_nothing(node_.operations[head])) continue;
+      read_first(head, position);
       return position;
     }
+    position.standing = Standing::kInside;
     position.operation = heads.front();
-    position.peers = peers_that_started(node_.operations[heads.front()]);
-    position.standing = position.peers.empty() ? Standing::kInside : Standing::kNotStarted;
     return position;
   }
 
@@ -66,6 +60,27 @@ class RankReader {
       if (seen.insert(stream_of(node_.operations[index])).second) heads.push_back(index);
     }
     return heads;
+  }
+
+  // Where it is not known who takes part.
+  bool tells_nothing(const Operation& operation) const {
+    if (operation.collective) return job_.groups[operation.group].members.empty();
+    return operation.other < 0 || !node_.rank;
+  }
+
+  // What was enqueued first is what this rank waits in. What lies behind it tells nothing: hosts
+  // run ahead of their devices, some further than others.
+  void read_first(std::size_t index, Position& position) const {
+    const Operation& operation = node_.operations[index];
+    position.operation = index;
+    if (is_mismatched(index, position)) return;
+    position.waits = operation.collective ? waits_in_collective(operation) : waits_for_peer(index);
+    if (!position.waits.empty()) {
+      position.standing = Standing::kWaits;
+      return;
+    }
+    position.peers = peers_that_started(operation);
+    position.standing = position.peers.empty() ? Standing::kInside : Standing::kNotStarted;
   }
 
   bool is_stuck_alone(std::size_t index, Position& position) const {
@@ -106,16 +121,7 @@ class RankReader {
     return true;
   }
 
-  // `first`: nothing of this rank is before it. Behind other work it may wait for that work as well
-  // as for its peers, so that only peers which have not come to it are proof.
-  std::vector<Wait> waits_in(std::size_t index, bool first) const {
-    const Operation& operation = node_.operations[index];
-    if (operation.collective) return waits_in_collective(operation, first);
-    if (operation.other >= 0) return waits_for_peer(index, first);
-    return {};
-  }
-
-  std::vector<Wait> waits_in_collective(const Operation& operation, bool first) const {
+  std::vector<Wait> waits_in_collective(const Operation& operation) const {
     std::vector<Wait> waits;
     if (const Mismatch* mismatch = mismatch_at(operation)) {
       for (const std::size_t other : mismatch->few) waits.push_back({other, WaitReason::kMismatch});
@@ -131,7 +137,7 @@ class RankReader {
           waits.push_back({peer, WaitReason::kNotEnqueued});
           break;
         case Reached::kBehind:
-          if (first) waits.push_back({peer, WaitReason::kBehind});
+          waits.push_back({peer, WaitReason::kBehind});
           break;
         case Reached::kThere:
           if (operation.started && !has_started(peer, operation)) {
@@ -166,10 +172,10 @@ class RankReader {
 
   // The sends of a pair meet its receives in their order: the third that is open here is the third
   // that is open there.
-  std::vector<Wait> waits_for_peer(std::size_t index, bool first) const {
+  std::vector<Wait> waits_for_peer(std::size_t index) const {
     const Operation& operation = node_.operations[index];
     const auto other = job_.node_of_rank.find(operation.other);
-    if (other == job_.node_of_rank.end() || !node_.rank) return {};
+    if (other == job_.node_of_rank.end()) return {};
     const Node& peer = job_.nodes[other->second];
     if (!peer.has_dump) return {{other->second, WaitReason::kNoDump}};
     std::size_t before = 0;
@@ -182,7 +188,7 @@ class RankReader {
       const bool meets = theirs.group == operation.group && theirs.other == *node_.rank &&
                          theirs.send != operation.send;
       if (!meets || before-- > 0) continue;
-      if (!first || position_of(peer, one) == 0) return {};
+      if (position_of(peer, one) == 0) return {};
       return {{other->second, WaitReason::kBehind}};
     }
     return {{other->second, WaitReason::kNotEnqueued}};

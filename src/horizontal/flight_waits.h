@@ -42,8 +42,8 @@ struct Position {
   std::string detail;              // kMismatched: what differs, in words
 };
 
-// By node. A rank's first operation that tells anything decides: what it has enqueued first it
-// waits in first.
+// By node. What a rank has enqueued first of what is open decides, unless its peers have completed
+// any of it.
 std::vector<Position> find_positions(const Job& job);
 
 // A collective that was called differently: the calls of the few, against those of the most. Where

@@ -1,6 +1,9 @@
 #include "horizontal/flight_words.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
 
 namespace teller::flight {
 
@@ -8,27 +11,38 @@ namespace {
 
 constexpr std::size_t kShownNodes = 8;
 
-// Who waits for this rank at first hand, and in what.
+// Who waits for this rank at first hand in one operation: the one in which most do, of several the
+// first.
 struct FirstHand {
   std::vector<std::size_t> nodes;
   const Operation* operation = nullptr;
-  WaitReason reason = WaitReason::kNotEnqueued;
 };
 
 FirstHand first_hand(const Job& job, const std::vector<Position>& positions, std::size_t node) {
-  FirstHand found;
+  using Place = std::tuple<std::size_t, bool, std::int64_t, int>;
+  std::map<Place, FirstHand> found;
   for (std::size_t other = 0; other < positions.size(); ++other) {
     for (const Wait& wait : positions[other].waits) {
       if (wait.node != node) continue;
       const Operation& operation = job.nodes[other].operations[positions[other].operation];
-      const bool earlier = found.operation == nullptr ||
-                           operation.entry.created_ns < found.operation->entry.created_ns;
-      if (earlier) found.operation = &operation;
-      if (earlier) found.reason = wait.reason;
-      found.nodes.push_back(other);
+      const std::int64_t number =
+          operation.collective ? operation.entry.seq : operation.entry.p2p_seq;
+      FirstHand& one = found[{operation.group, operation.collective, number, operation.other}];
+      if (one.operation == nullptr ||
+          operation.entry.created_ns < one.operation->entry.created_ns) {
+        one.operation = &operation;
+      }
+      one.nodes.push_back(other);
     }
   }
-  return found;
+  FirstHand best;
+  for (auto& [place, one] : found) {
+    const bool better = one.nodes.size() > best.nodes.size() ||
+                        (one.nodes.size() == best.nodes.size() &&
+                         one.operation->entry.created_ns < best.operation->entry.created_ns);
+    if (better) best = std::move(one);
+  }
+  return best;
 }
 
 std::string last_words(const Node& node) {
@@ -48,31 +62,32 @@ std::string idle_words(const Job& job, const std::vector<Position>& positions, s
          (waiters.nodes.size() == 1 ? " waits" : " wait") + "; " + last_words(self);
 }
 
+const char* reason_words(WaitReason reason) {
+  switch (reason) {
+    case WaitReason::kNotEnqueued:
+      return " (not enqueued there)";
+    case WaitReason::kNoDump:
+      return " (no dump)";
+    case WaitReason::kBehind:
+      return " (enqueued there behind other work)";
+    case WaitReason::kNotStarted:
+      return " (enqueued there, not started)";
+    case WaitReason::kMismatch:
+      return " (another call there)";
+  }
+  return "";
+}
+
 std::string waits_words(const Job& job, const std::vector<Position>& positions, std::size_t node) {
   const Position& position = positions[node];
-  std::vector<std::size_t> others;
-  for (const Wait& wait : position.waits) others.push_back(wait.node);
-  const char* why = "";
-  switch (position.waits.front().reason) {
-    case WaitReason::kNotEnqueued:
-      why = " (not enqueued there)";
-      break;
-    case WaitReason::kNoDump:
-      why = " (no dump)";
-      break;
-    case WaitReason::kBehind:
-      why = " (enqueued there behind other work)";
-      break;
-    case WaitReason::kNotStarted:
-      why = " (enqueued there, not started)";
-      break;
-    case WaitReason::kMismatch:
-      why = " (another call there)";
-      break;
+  std::map<WaitReason, std::vector<std::size_t>> others;
+  for (const Wait& wait : position.waits) others[wait.reason].push_back(wait.node);
+  std::string words;
+  for (const auto& [reason, nodes] : others) {
+    words += (words.empty() ? "" : " and for ") + nodes_words(job, nodes) + reason_words(reason);
   }
   return node_words(job.nodes[node]) + " waits in " +
-         operation_words(job, job.nodes[node].operations[position.operation]) + " for " +
-         nodes_words(job, others) + why;
+         operation_words(job, job.nodes[node].operations[position.operation]) + " for " + words;
 }
 
 }  // namespace

@@ -96,3 +96,103 @@ def write(job: Job, folder: Path, protocol: int | str = 2, only_active: bool = F
         path.write_bytes(as_json(dump) if protocol == "json" else pickle.dumps(dump, protocol=int(protocol)))
         paths.append(path)
     return paths
+
+
+class Training:
+    """A job that trains on a grid of stages, data-parallel copies and tensor-parallel shards, until a rank fails.
+
+    Each rank's device runs what its host enqueued, in order; a collective completes when all its members are at it.
+    Hosts run ahead of their devices by `ahead` operations. A rank in `host_stops` enqueues no more from that operation
+    on; one in `device_stops` never begins it.
+    """
+
+    def __init__(self, stages: int, copies: int, shards: int, steps: int, ahead: int,
+                 host_stops: dict[int, int] | None = None, device_stops: dict[int, int] | None = None) -> None:
+        self.shape = (stages, copies, shards)
+        self.job = Job(stages * copies * shards)
+        self.ahead = ahead
+        self.host_stops = host_stops or {}
+        self.device_stops = device_stops or {}
+        self.program: dict[int, list[tuple[str, str, str]]] = {rank: [] for rank in range(self.job.count)}
+        self._make_groups()
+        for _ in range(steps):
+            self._add_step()
+        self.done = dict.fromkeys(self.program, 0)
+        self._run()
+        self._write_entries()
+
+    def _rank(self, stage: int, copy: int, shard: int) -> int:
+        return (stage * self.shape[1] + copy) * self.shape[2] + shard
+
+    def _make_groups(self) -> None:
+        stages, copies, shards = (range(size) for size in self.shape)
+        rank = self._rank
+        grids = {"TENSOR": [[rank(s, c, h) for h in shards] for s in stages for c in copies],
+                 "EXPERT": [[rank(s, c, h) for c in copies for h in shards] for s in stages],
+                 "DATA": [[rank(s, c, h) for c in copies] for s in stages for h in shards],
+                 "PIPELINE": [[rank(s, c, h) for s in stages] for c in copies for h in shards]}
+        self.named: dict[tuple[str, int], str] = {}
+        for kind, groups in grids.items():
+            for ranks in groups:
+                name = str(len(self.job.groups))
+                self.job.group(name, kind, ranks)
+                self.named.update({(kind, rank): name for rank in ranks})
+
+    def _add_step(self) -> None:
+        last = self.shape[0] - 1
+        per_stage = self.shape[1] * self.shape[2]
+        for rank, program in self.program.items():
+            stage = rank // per_stage
+            call = {kind: self.named[kind, rank] for kind in ("TENSOR", "EXPERT", "DATA", "PIPELINE")}
+            if stage > 0:
+                program.append((call["PIPELINE"], f"recv {stage}<-{stage - 1}", f"send {stage - 1}->{stage}"))
+            program += [(call["TENSOR"], "_all_gather_base", ""), (call["EXPERT"], "all_to_all", ""),
+                        (call["EXPERT"], "all_to_all", ""), (call["TENSOR"], "_reduce_scatter_base", "")]
+            if stage < last:
+                program.append((call["PIPELINE"], f"send {stage}->{stage + 1}", f"recv {stage + 1}<-{stage}"))
+            program += [(call["DATA"], "all_reduce", ""), ("0", "all_reduce", "")]
+
+    def _number(self, rank: int, index: int) -> int:
+        group, name, other = self.program[rank][index]
+        return 1 + sum(1 for g, n, o in self.program[rank][:index] if g == group and (n == name if other else not o))
+
+    def _enqueued(self, rank: int) -> int:
+        return min(len(self.program[rank]), self.done[rank] + self.ahead, self.host_stops.get(rank, 1 << 30))
+
+    def _at(self, rank: int) -> tuple | None:
+        """What the rank's device has begun."""
+        index = self.done[rank]
+        if index >= self._enqueued(rank) or index >= self.device_stops.get(rank, 1 << 30):
+            return None
+        group, name, other = self.program[rank][index]
+        return (group, name if other else "", self._number(rank, index), other)
+
+    def _completes(self, rank: int) -> list[int]:
+        """Who completes what this rank is at; nobody if one is not there."""
+        at = self._at(rank)
+        if at is None:
+            return []
+        group, name, number, other = at
+        ranks = self.job.groups[group][1]
+        if not other:
+            return ranks if all(self._at(one) == at for one in ranks) else []
+        peer = ranks[int(name.replace("<-", "->").split("->")[1])]
+        return [rank, peer] if self._at(peer) == (group, other, number, name) else []
+
+    def _run(self) -> None:
+        moved = True
+        while moved:
+            moved = False
+            for rank in self.program:
+                for one in self._completes(rank):
+                    self.done[one] += 1
+                    moved = True
+
+    def _write_entries(self) -> None:
+        for rank, program in self.program.items():
+            p2p: dict[str, int] = {}
+            for index in range(self._enqueued(rank)):
+                group, name, other = program[index]
+                p2p[group] = p2p.get(group, 0) + (1 if other else 0)
+                number = p2p[group] if other else self._number(rank, index)
+                self.job.add(rank, group, number, name, "completed" if index < self.done[rank] else "scheduled")

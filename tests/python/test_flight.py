@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from random import Random
 
 import flight_support
 import pytest
@@ -271,3 +272,58 @@ def test_all_entries_of_real_dumps_are_kept(tmp_path: Path, case: str) -> None:
         assert source["counts"]["metadata"] == len(dump["pg_config"]) + len(dump["pg_status"])
         assert source["counts"]["malformed"] == 0 and not source["counts"]["unknown"]
         assert source["notes"] == [] if "notes" in source else True
+
+
+SHAPES = [(1, 2, 2), (2, 1, 2), (2, 2, 2), (4, 2, 1), (2, 2, 4)]
+
+
+def pick_stops(shape: tuple[int, int, int], seed: int, count: int) -> dict[int, int]:
+    """Some ranks of a job, and the operation at which each stops; one stage, so that none stops another first."""
+    random = Random(f"{shape} {seed}")
+    per_stage = shape[1] * shape[2]
+    first = random.randrange(shape[0]) * per_stage
+    at = random.randrange(6, 14)
+    return {rank: at for rank in random.sample(range(first, first + per_stage), count)}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seed", range(4))
+def test_hosts_that_stop_in_training_are_named(tmp_path: Path, shape: tuple[int, int, int], seed: int) -> None:
+    stops = pick_stops(shape, seed, 1 + seed % 2)
+    training = flight_support.Training(*shape, steps=3, ahead=5, host_stops=stops)
+    paths = flight_support.write(training.job, tmp_path / "dumps", only_active=seed % 2 == 0)
+    diagnosis = diagnose(paths, tmp_path / "run")
+    assert set(diagnosis["culprit_ranks"]) == set(stops), diagnosis["explanation"]
+    assert diagnosis["verdict"] == "rank_behind"
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seed", range(3))
+def test_devices_that_stop_in_training_are_among_few(tmp_path: Path, shape: tuple[int, int, int], seed: int) -> None:
+    """With all peers in the same operation, the dumps tell only which operation it is."""
+    stops = pick_stops(shape, seed, 1)
+    training = flight_support.Training(*shape, steps=3, ahead=5, device_stops=stops)
+    paths = flight_support.write(training.job, tmp_path / "dumps", only_active=seed % 2 == 0)
+    diagnosis = diagnose(paths, tmp_path / "run")
+    group, _, other = training.program[(rank := next(iter(stops)))][stops[rank]]
+    members = training.job.groups[group][1]
+    if len(members) == training.job.count:
+        assert diagnosis["verdict"] == "all_in_one_place"
+    else:
+        assert rank in diagnosis["culprit_ranks"] and set(diagnosis["culprit_ranks"]) <= set(members)
+        assert (diagnosis["culprit_link"] is not None) == bool(other)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_training_that_ends_is_healthy(tmp_path: Path, shape: tuple[int, int, int]) -> None:
+    training = flight_support.Training(*shape, steps=2, ahead=3)
+    assert all(training.done[rank] == len(program) for rank, program in training.program.items())
+    diagnosis = diagnose(flight_support.write(training.job, tmp_path / "dumps"), tmp_path / "run")
+    assert diagnosis["verdict"] == "healthy" and not diagnosis["abnormal"]
+
+
+def test_ranks_of_lost_processes_in_training_are_named(tmp_path: Path) -> None:
+    training = flight_support.Training(2, 2, 2, steps=3, ahead=5, host_stops={5: 9})
+    paths = flight_support.write(training.job, tmp_path / "dumps", absent=(5,))
+    diagnosis = diagnose(paths, tmp_path / "run")
+    assert diagnosis["culprit_ranks"] == [5] and diagnosis["verdict"] == "rank_absent"
