@@ -74,13 +74,32 @@ class RankReader {
     const Operation& operation = node_.operations[index];
     position.operation = index;
     if (is_mismatched(index, position)) return;
-    position.waits = operation.collective ? waits_in_collective(operation) : waits_for_peer(index);
-    if (!position.waits.empty()) {
+    for (const std::size_t one : launched_with(index)) {
+      position.waits = waits_in(one);
+      if (position.waits.empty()) continue;
+      position.operation = one;
       position.standing = Standing::kWaits;
       return;
     }
     position.peers = peers_that_started(operation);
     position.standing = position.peers.empty() ? Standing::kInside : Standing::kNotStarted;
+  }
+
+  // The open operations of its batch; itself, where it was launched alone.
+  std::vector<std::size_t> launched_with(std::size_t index) const {
+    const std::size_t batch = node_.operations[index].batch;
+    if (batch == kNone) return {index};
+    std::vector<std::size_t> all;
+    for (const std::size_t one : node_.pending) {
+      if (node_.operations[one].batch == batch) all.push_back(one);
+    }
+    return all;
+  }
+
+  std::vector<Wait> waits_in(std::size_t index) const {
+    const Operation& operation = node_.operations[index];
+    if (tells_nothing(operation)) return {};
+    return operation.collective ? waits_in_collective(operation) : waits_for_peer(index);
   }
 
   bool is_stuck_alone(std::size_t index, Position& position) const {

@@ -114,6 +114,7 @@ class FlightConverter {
     const bool known = entry.state != FlightState::kUnknown;
     event.kind = static_cast<std::uint16_t>(known ? EventKind::kRange : EventKind::kUnknown);
     known ? ++counts_.events : ++counts_.unknown["state " + entry.state_text];
+    event.flags |= kFlagOperator;
     if (entry.record_id >= 0) {
       event.correlation = static_cast<std::uint64_t>(entry.record_id);
       event.flags |= kFlagHasCorrelation;

@@ -294,6 +294,16 @@ TEST(FlightBlame, SendsOfABatchHaveTheStateOfTheirWrapper) {
   EXPECT_EQ(job.culprits(), Ranks{1});
 }
 
+TEST(FlightBlame, EachOperationOfABatchIsLookedAt) {
+  // Rank 1 has received and sent what rank 0 wants of it; rank 2 has not come.
+  Scenario job(3);
+  job.add(0, "0", 1, "send 0->1");
+  job.add(0, "0", 1, "recv 0<-2");
+  job.add(0, "0", 1, "coalesced");
+  job.add(1, "0", 1, "recv 1<-0");
+  EXPECT_EQ(job.culprits(), Ranks{2});
+}
+
 TEST(FlightBlame, TwoCulpritsShareTheBlame) {
   Scenario job(8);
   job.add_all({0, 1, 2, 4, 6, 7}, "0", 5, "all_reduce");
