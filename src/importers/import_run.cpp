@@ -41,7 +41,7 @@ Result<std::string> read_head(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return errno_error(action, errno);
   struct stat info {};
-  std::string head(64, '\0');
+  std::string head(4096, '\0');
   const bool known = fstat(fd, &info) == 0;
   const ssize_t got = known && S_ISREG(info.st_mode) ? pread(fd, head.data(), head.size(), 0) : 0;
   const int number = errno;
@@ -67,11 +67,9 @@ Result<Dialect> dialect_of(const std::string& path) {
     return Error{ErrorCode::kCorrupt, "importing " + path + ": its SQLite header is cut off", ""};
   }
   if (looks_like_flight_dump(head)) return Dialect::kFlight;
-  if (!head.starts_with(kGzipMagic)) return Dialect::kKineto;
-  // What cannot be inflated is left to the importer, which says so.
-  TELLER_TRY(const auto input, InputStream::open(path, {.piece_bytes = 4096}));
-  const auto piece = input->next();
-  return piece && looks_like_flight_dump(*piece) ? Dialect::kFlight : Dialect::kKineto;
+  const bool packed = head.starts_with(kGzipMagic);
+  return packed && looks_like_flight_dump(inflated_start(head)) ? Dialect::kFlight
+                                                                : Dialect::kKineto;
 }
 
 // Which ranks wrote the dumps among the inputs; in the order of the inputs, empty for others. A
