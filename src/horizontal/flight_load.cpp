@@ -93,8 +93,28 @@ Result<std::vector<Dump>> load_dumps(const RunFolder& run) {
 
 namespace teller {
 
+namespace {
+
+// A merged run has no list of sources: its event files say what they are. The first that is no dump
+// ends it.
+bool are_dumps(const RunFolder& run) {
+  const auto files = run.artifact_files("events");
+  for (const std::string& relative : files) {
+    const auto file = EventFile::open(run.file(relative));
+    if (!file) return false;
+    const auto meta = parse_json(file->meta_json());
+    if (!meta.is_object() || meta.value("dialect", nlohmann::ordered_json()) != kFlightDialect) {
+      return false;
+    }
+  }
+  return !files.empty();
+}
+
+}  // namespace
+
 bool is_flight_run(const RunFolder& run) {
   const auto& manifest = run.manifest();
+  if (manifest.contains("merged")) return are_dumps(run);
   const auto sources = manifest.find("sources");
   if (sources == manifest.end() || !sources->is_array() || sources->empty()) return false;
   return std::all_of(sources->begin(), sources->end(), [](const auto& source) {

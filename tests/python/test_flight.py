@@ -164,6 +164,15 @@ def test_the_run_works_with_the_other_commands(tmp_path: Path) -> None:
     assert "verdict: communication, rank_behind" in text and "suspects  rank 2" in text
 
 
+def test_dumps_of_several_hosts_may_be_merged(tmp_path: Path) -> None:
+    paths = flight_support.write(a_job(), tmp_path / "dumps")
+    run_import(paths[:2], tmp_path / "one")
+    run_import(paths[2:], tmp_path / "two")
+    done = run_teller("merge", tmp_path / "one", tmp_path / "two", "-o", tmp_path / "both")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(run_teller("diagnose", tmp_path / "both", "--json").stdout)["culprit_ranks"] == [2]
+
+
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
     paths = flight_support.write(a_job(), tmp_path / "dumps")
     seen = set()
