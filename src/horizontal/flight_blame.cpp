@@ -92,7 +92,8 @@ class BlameFinder {
     blame_.suspects.push_back({end, waiters, count * weight_of(standing)});
   }
 
-  // Shares of one; among equals who came last to what all wait in, then the lower rank.
+  // Shares of one. Of those who stand in one operation with the same share, first who has enqueued
+  // least behind it, then who came to it last.
   void score() {
     double total = 0;
     for (const Suspect& suspect : blame_.suspects) total += suspect.score;
@@ -100,8 +101,14 @@ class BlameFinder {
     std::stable_sort(blame_.suspects.begin(), blame_.suspects.end(),
                      [&](const Suspect& a, const Suspect& b) {
                        if (a.score != b.score) return a.score > b.score;
-                       return came_ns(a.node) > came_ns(b.node);
+                       return std::pair(enqueued(a.node), -came_ns(a.node)) <
+                              std::pair(enqueued(b.node), -came_ns(b.node));
                      });
+  }
+
+  std::size_t enqueued(std::size_t node) const {
+    const bool inside = positions_[node].standing == Standing::kInside;
+    return inside ? job_.nodes[node].pending.size() : 0;
   }
 
   std::int64_t came_ns(std::size_t node) const {

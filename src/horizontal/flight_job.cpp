@@ -226,8 +226,9 @@ Reached reached_without_entry(const Job& job, const Node& node, std::size_t grou
   const auto progress = node.progress.find(group);
   if (!job.groups[group].has_p2p && progress != node.progress.end()) {
     if (progress->second.completed >= seq) return Reached::kCompleted;
-    if (progress->second.enqueued >= 0 && progress->second.enqueued < seq) {
-      return Reached::kNotEnqueued;
+    // One that is open, and whose entry newer ones have overwritten, is there.
+    if (progress->second.enqueued >= 0) {
+      return progress->second.enqueued < seq ? Reached::kNotEnqueued : Reached::kThere;
     }
   }
   // Entries of sends and receives tell how many collectives came before them.

@@ -196,21 +196,8 @@ Json world_size_of(const Json& dump) {
   return most == 0 ? Json() : Json(most);
 }
 
-std::string rank_note(const FlightRank& rank) {
-  if (rank.from == "file name") {
-    return "rank " + std::to_string(*rank.rank) +
-           " is from the file's name: its process groups fit several ranks";
-  }
-  if (!rank.rank) {
-    return "which rank wrote it is not known: its process groups fit several ranks, and the file's "
-           "name does not end with one of them";
-  }
-  return "";
-}
-
-std::vector<std::string> notes_of(const FlightConverter& converter, const FlightRank& rank) {
+std::vector<std::string> notes_of(const FlightConverter& converter) {
   std::vector<std::string> notes;
-  if (std::string note = rank_note(rank); !note.empty()) notes.push_back(std::move(note));
   if (!converter.first_malformed().empty()) notes.push_back(converter.first_malformed());
   std::string keys;
   for (const auto& [key, count] : converter.unknown_keys()) {
@@ -258,7 +245,7 @@ Result<SourceResult> import_flight(const SourceRequest& request, const FlightRan
   if (!digest) return with_source(digest.error(), request);
   result.sha256 = *digest;
   result.events_written = writer.events_written();
-  result.notes = notes_of(converter, rank);
+  result.notes = notes_of(converter);
   result.clock = meta["clock"];
   result.rank = meta["rank"];
   result.world_size = meta["world_size"];

@@ -201,6 +201,12 @@ class RunImport {
     for (std::size_t i = 0; i < options_.inputs.size(); ++i) {
       TELLER_CHECK_OK(import_one(i, dialects[i]));
     }
+    note_ranks(dialects, "file name",
+               "are from the names of their files: their process groups fit several ranks");
+    note_ranks(
+        dialects, "unknown",
+        "are not known: their process groups fit several ranks, and the names of their files "
+        "do not end with one of them");
     for (const std::string& log : options_.logs) {
       if (stopped()) return stop_error();
       TELLER_CHECK_OK(read_log_file(log, last_part(log), lines_));
@@ -243,6 +249,20 @@ class RunImport {
     summary_.files.push_back(file);
     summary_.sources.push_back(std::move(*result));
     return {};
+  }
+
+  // One line for all dumps whose ranks were found in this way, at the first of them.
+  void note_ranks(const std::vector<Dialect>& dialects, const char* from, const char* words) {
+    std::size_t count = 0;
+    std::size_t first = 0;
+    for (std::size_t i = dialects.size(); i-- > 0;) {
+      if (dialects[i] != Dialect::kFlight || ranks_[i].from != from) continue;
+      ++count;
+      first = i;
+    }
+    if (count == 0) return;
+    summary_.sources[first].notes.push_back("the ranks of " + std::to_string(count) + " dumps " +
+                                            words);
   }
 
   static std::optional<std::int64_t> unix_offset(const Json& clock) {

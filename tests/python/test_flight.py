@@ -132,12 +132,13 @@ def test_where_a_rank_is_from_is_said(tmp_path: Path) -> None:
     job.everyone("0", 1, "all_reduce", but=(1,))
     paths = flight_support.write(job, tmp_path / "dumps")
     done = run_teller("import", *paths, "-o", tmp_path / "run")
-    assert done.returncode == 0 and "rank 1 is from the file's name" in done.stderr
+    assert done.returncode == 0 and "the ranks of 3 dumps are from the names of their files" in done.stderr
     for path in (tmp_path / "run" / "events").iterdir():
         assert tev.read_tev(path).meta["rank_from"] == "rank from file name"
     diagnosis = json.loads(run_teller("diagnose", tmp_path / "run", "--json").stdout)
     assert diagnosis["culprit_ranks"] == [1]
     assert diagnosis["coverage"]["ranks_from_file_name"] == 3
+    assert done.stderr.count("\n") == 1
     # Without a name that helps, the dump is named by its source, and no rank is made up.
     plain = [path.rename(path.with_name(f"{letter}.bin")) for path, letter in zip(paths, "abc")]
     diagnosis = diagnose(plain, tmp_path / "run")

@@ -161,6 +161,9 @@ TEST(FlightBlame, StatusTellsOfRanksWhoseEntriesAreGone) {
   job.add(0, "0", 7, "all_reduce");
   job.add(1, "0", 7, "all_reduce");
   EXPECT_EQ(job.culprits(), Ranks{2});
+  // Had it enqueued the seventh, and its entry been overwritten, nobody would be missing.
+  job.dump(2).status[100] = {7, 6};
+  EXPECT_TRUE(job.culprits().empty());
   // Had it completed the seventh, it would be the others that are stuck.
   job.dump(2).status[100] = {7, 7};
   EXPECT_EQ(job.culprits(), (Ranks{0, 1}));
@@ -302,6 +305,18 @@ TEST(FlightBlame, EachOperationOfABatchIsLookedAt) {
   job.add(0, "0", 1, "coalesced");
   job.add(1, "0", 1, "recv 1<-0");
   EXPECT_EQ(job.culprits(), Ranks{2});
+}
+
+TEST(FlightBlame, RanksThatAreStuckTogetherShareTheBlameInOrder) {
+  // Ranks 1 and 2 are in one operation, the others wait for both; rank 2 enqueued less behind it.
+  Scenario job(4);
+  job.group("1", {1, 2});
+  job.add_all({1, 2}, "1", 1, "all_gather");
+  job.add_all(up_to(4), "0", 1, "all_reduce");
+  EXPECT_EQ(job.blame().verdict, "stuck_together");
+  EXPECT_EQ(job.culprits(), (Ranks{2, 1}));  // it came later
+  job.add(2, "0", 2, "all_reduce");
+  EXPECT_EQ(job.culprits(), (Ranks{1, 2}));
 }
 
 TEST(FlightBlame, TwoCulpritsShareTheBlame) {
