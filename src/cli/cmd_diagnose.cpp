@@ -9,6 +9,7 @@
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/learn_library.h"
+#include "horizontal/flight.h"
 #include "reconstruct/reconstruct.h"
 #include "slice/slice.h"
 #include "snapshot/snapshot.h"
@@ -29,7 +30,8 @@ constexpr const char* kFooter =
     "Makes what the run lacks first: call chains, slices (against --baseline, or the model's own\n"
     "baseline), tokens. What is there and current is used as it is; --again makes it anew.\n"
     "The probability holds where a share --prior of all runs is abnormal.\n"
-    "A run that teller snapshot made has no steps: it is read by rules, without a model.\n"
+    "A run that teller snapshot made has no steps: it is read by rules, without a model. So is a\n"
+    "run of flight recorder dumps: which ranks hold the others up.\n"
     "Exit code 0 whatever is found; with --fail-on-fault 10 if the run is abnormal.\n\n"
     "Examples:\n"
     "  teller diagnose RUN                         with the default model\n"
@@ -169,9 +171,19 @@ Result<int> read_snapshot(RunFolder& run, const Options& options) {
   return options.fail_on_fault && diagnosis["abnormal"].get<bool>() ? kExitFault : 0;
 }
 
+// Neither have dumps of the flight recorder.
+Result<int> read_flight_records(RunFolder& run, const Options& options) {
+  TELLER_TRY(const Json diagnosis, diagnose_flight(run));
+  options.json ? std::puts(diagnosis.dump(1, ' ', true, Json::error_handler_t::replace).c_str())
+               : std::printf("%s", flight_diagnosis_text(diagnosis).c_str());
+  return options.fail_on_fault && diagnosis["abnormal"].get<bool>() ? kExitFault : 0;
+}
+
 Result<int> run_diagnose(Options& options) {
-  if (auto run = RunFolder::open(options.run); run && is_snapshot(*run))
-    return read_snapshot(*run, options);
+  if (auto run = RunFolder::open(options.run); run) {
+    if (is_snapshot(*run)) return read_snapshot(*run, options);
+    if (is_flight_run(*run)) return read_flight_records(*run, options);
+  }
   TELLER_TRY(Learn * learn, load_learn());
   TELLER_TRY(options.diagnose.bundle, find_model(options.diagnose.bundle));
   TELLER_CHECK_OK(check_model(options.diagnose.bundle));

@@ -12,7 +12,9 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "importers/flight_dump.h"
 #include "importers/importers.h"
+#include "importers/input_stream.h"
 #include "importers/log_lines.h"
 #include "run_folder/run_folder.h"
 
@@ -24,8 +26,9 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
+constexpr std::string_view kGzipMagic{"\x1f\x8b", 2};
 
-enum class Dialect { kKineto, kNsys };
+enum class Dialect { kKineto, kNsys, kFlight };
 
 std::string last_part(const std::string& path) {
   const fs::path name = fs::path(path).filename();
@@ -38,7 +41,7 @@ Result<std::string> read_head(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return errno_error(action, errno);
   struct stat info {};
-  std::string head(64, '\0');
+  std::string head(4096, '\0');
   const bool known = fstat(fd, &info) == 0;
   const ssize_t got = known && S_ISREG(info.st_mode) ? pread(fd, head.data(), head.size(), 0) : 0;
   const int number = errno;
@@ -63,7 +66,34 @@ Result<Dialect> dialect_of(const std::string& path) {
   if (head.starts_with("SQLite format")) {
     return Error{ErrorCode::kCorrupt, "importing " + path + ": its SQLite header is cut off", ""};
   }
-  return Dialect::kKineto;
+  if (looks_like_flight_dump(head)) return Dialect::kFlight;
+  const bool packed = head.starts_with(kGzipMagic);
+  return packed && looks_like_flight_dump(inflated_start(head)) ? Dialect::kFlight
+                                                                : Dialect::kKineto;
+}
+
+// Which ranks wrote the dumps among the inputs; in the order of the inputs, empty for others. A
+// rank may only be found with the help of all dumps: they are read here, and again for their
+// events.
+Result<std::vector<FlightRank>> ranks_of_dumps(const ImportOptions& options,
+                                               const std::vector<Dialect>& dialects) {
+  std::vector<FlightRank> ranks(dialects.size());
+  std::vector<FlightClue> clues;
+  for (std::size_t i = 0; i < dialects.size(); ++i) {
+    if (dialects[i] != Dialect::kFlight) continue;
+    SourceRequest request;
+    request.path = options.inputs[i];
+    TELLER_TRY(const auto input, InputStream::open(request.path, {.stop = options.stop}));
+    auto dump = read_flight_dump(*input);
+    if (!dump) return with_source(dump.error(), request);
+    clues.push_back(flight_clue(*dump, last_part(request.path)));
+  }
+  const std::vector<FlightRank> resolved = resolve_flight_ranks(clues);
+  auto next = resolved.begin();
+  for (std::size_t i = 0; i < dialects.size(); ++i) {
+    if (dialects[i] == Dialect::kFlight) ranks[i] = *next++;
+  }
+  return ranks;
 }
 
 // Where the run will be: a folder that is not there, an empty one, or a run to replace.
@@ -167,9 +197,16 @@ class RunImport {
   RunImport(const ImportOptions& options, RunFolder& run) : options_(options), run_(run) {}
 
   Result<ImportSummary> import(const std::vector<Dialect>& dialects) {
+    TELLER_TRY(ranks_, ranks_of_dumps(options_, dialects));
     for (std::size_t i = 0; i < options_.inputs.size(); ++i) {
       TELLER_CHECK_OK(import_one(i, dialects[i]));
     }
+    note_ranks(dialects, "file name",
+               "are from the names of their files: their process groups fit several ranks");
+    note_ranks(
+        dialects, "unknown",
+        "are not known: their process groups fit several ranks, and the names of their files "
+        "do not end with one of them");
     for (const std::string& log : options_.logs) {
       if (stopped()) return stop_error();
       TELLER_CHECK_OK(read_log_file(log, last_part(log), lines_));
@@ -202,7 +239,9 @@ class RunImport {
     }
     const std::string file = event_file_name(index, request.name);
     auto result = dialect == Dialect::kNsys ? import_nsys(request, run_.file(file))
-                                            : import_kineto(request, run_.file(file));
+                  : dialect == Dialect::kFlight
+                      ? import_flight(request, ranks_[index], run_.file(file))
+                      : import_kineto(request, run_.file(file));
     if (!result) return result.error();
     TELLER_CHECK_OK(check_new(request.path, result->sha256));
     take_logs(*result);
@@ -210,6 +249,20 @@ class RunImport {
     summary_.files.push_back(file);
     summary_.sources.push_back(std::move(*result));
     return {};
+  }
+
+  // One line for all dumps whose ranks were found in this way, at the first of them.
+  void note_ranks(const std::vector<Dialect>& dialects, const char* from, const char* words) {
+    std::size_t count = 0;
+    std::size_t first = 0;
+    for (std::size_t i = dialects.size(); i-- > 0;) {
+      if (dialects[i] != Dialect::kFlight || ranks_[i].from != from) continue;
+      ++count;
+      first = i;
+    }
+    if (count == 0) return;
+    summary_.sources[first].notes.push_back("the ranks of " + std::to_string(count) + " dumps " +
+                                            words);
   }
 
   static std::optional<std::int64_t> unix_offset(const Json& clock) {
@@ -285,6 +338,7 @@ class RunImport {
   RunFolder& run_;
   ImportSummary summary_;
   std::vector<LogLine> lines_;
+  std::vector<FlightRank> ranks_;               // of inputs that are flight recorder dumps
   Json clock_;                                  // of the run; null until a source has one
   std::map<std::string, std::string> digests_;  // of sources -> path
 };

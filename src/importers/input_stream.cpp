@@ -248,4 +248,19 @@ Result<std::string> InputStream::sha256() {
   return reader_->digest;
 }
 
+std::string inflated_start(std::string_view gzip) {
+  std::string bytes(gzip);
+  std::string out(512, '\0');
+  z_stream stream{};
+  if (inflateInit2(&stream, 15 + 16) != Z_OK) return "";
+  stream.next_in = reinterpret_cast<Bytef*>(bytes.data());
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  inflate(&stream, Z_SYNC_FLUSH);
+  out.resize(out.size() - stream.avail_out);
+  inflateEnd(&stream);
+  return out;
+}
+
 }  // namespace teller

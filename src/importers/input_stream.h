@@ -54,4 +54,7 @@ class InputStream {
   std::unique_ptr<Reader> reader_;
 };
 
+// What the first bytes of a gzip file inflate to, at most 512 bytes; "" if they are damaged.
+std::string inflated_start(std::string_view gzip);
+
 }  // namespace teller

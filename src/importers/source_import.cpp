@@ -4,8 +4,8 @@ namespace teller {
 
 Error unknown_trace_error(const std::string& why) {
   return {ErrorCode::kCorrupt, "not a trace that teller knows: " + why,
-          "it reads PyTorch profiler (Kineto) JSON, plain or gzip, and Nsight Systems SQLite "
-          "exports"};
+          "it reads PyTorch profiler (Kineto) JSON, plain or gzip, Nsight Systems SQLite exports, "
+          "and dumps of PyTorch's NCCL flight recorder"};
 }
 
 Error with_source(Error error, const SourceRequest& request) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "importers/flight_dump.h"
 #include "importers/source_counts.h"
 #include "run_folder/event_file.h"
 #include "teller/result.h"
@@ -38,7 +39,7 @@ struct SourceRequest {
 
 // What an importer found.
 struct SourceResult {
-  std::string dialect;  // "kineto" or "nsys"
+  std::string dialect;  // "kineto", "nsys" or "flight"
   std::string sha256;
   std::uint64_t bytes = 0;
   std::uint64_t events_written = 0;
@@ -69,5 +70,8 @@ std::string meta_text(const nlohmann::ordered_json& meta);
 // Each reads request.path (already known to be of its dialect) into a new event file `output`.
 Result<SourceResult> import_kineto(const SourceRequest& request, const std::string& output);
 Result<SourceResult> import_nsys(const SourceRequest& request, const std::string& output);
+// `rank` is who wrote the dump, as resolve_flight_ranks() found it.
+Result<SourceResult> import_flight(const SourceRequest& request, const FlightRank& rank,
+                                   const std::string& output);
 
 }  // namespace teller

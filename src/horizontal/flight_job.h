@@ -1,0 +1,107 @@
+// What the dumps of a job say, rank by rank, and what each rank is known to have done. Private to
+// the flight_* files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "run_folder/flight_record.h"
+#include "run_folder/run_folder.h"
+#include "teller/result.h"
+
+namespace teller::flight {
+
+inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+// An entry with its place in the job.
+struct Operation {
+  FlightEntry entry;
+  std::size_t group = kNone;
+  bool collective = false;    // it has a sequence number that its peers share
+  int other = -1;             // p2p: the peer's global rank; -1 unknown
+  bool send = false;          // p2p
+  bool wrapper = false;       // stands for several operations that were launched as one
+  std::size_t batch = kNone;  // the wrapper that it was launched with
+  bool completed = false;
+  bool started = false;
+};
+
+// What pg_status says of a group.
+struct Progress {
+  std::int64_t enqueued = -1;
+  std::int64_t completed = -1;
+};
+
+// One rank: a dump, or a rank of which there is none.
+struct Node {
+  std::optional<int> rank;
+  bool has_dump = false;
+  std::string source;                        // of the dump, for people
+  std::string rank_from;                     // how its rank was found
+  std::vector<Operation> operations;         // in the order in which they were enqueued
+  std::vector<std::size_t> pending;          // of them: not completed, without wrappers; same order
+  std::map<std::size_t, Progress> progress;  // by group
+  std::map<std::pair<std::size_t, std::int64_t>, std::size_t> collectives;  // (group, seq) -> index
+  std::map<std::size_t, std::int64_t> last_seq;  // by group: latest that an entry tells of
+};
+
+struct Group {
+  std::string name;
+  std::string description;
+  std::vector<int> ranks;            // global; empty where no dump says
+  std::vector<std::size_t> members;  // nodes
+  bool has_p2p = false;              // its pg_status counts two things at once, and is not read
+};
+
+struct Job {
+  std::vector<Node> nodes;
+  std::vector<Group> groups;
+  std::map<int, std::size_t> node_of_rank;
+  std::size_t dumps = 0;
+  std::size_t dumps_unplaced = 0;    // of which the rank is not known
+  std::size_t dumps_superseded = 0;  // another of the same rank is newer
+  std::size_t entries = 0, entries_unread = 0;
+  std::vector<int> ranks_without_dump;
+};
+
+// What is read of one source before ranks are put together.
+struct Dump {
+  std::optional<int> rank;
+  std::string source, rank_from;
+  std::vector<FlightEntry> entries;
+  std::size_t unread = 0;
+  // Name -> description and ranks, as pg_config has them.
+  struct Config {
+    std::string description;
+    std::vector<int> ranks;
+  };
+  std::map<std::string, Config> config;
+  std::map<std::int64_t, Progress> status;  // by the dump's own id of the group
+};
+
+// Reads the dumps of the run.
+Result<std::vector<Dump>> load_dumps(const RunFolder& run);
+// Puts them together.
+Job make_job(std::vector<Dump> dumps);
+
+// What another rank is known to have done about a collective.
+enum class Reached { kUnknownRank, kNotEnqueued, kBehind, kThere, kCompleted };
+// `node` against collective `seq` of `group`; kBehind: it is enqueued behind work that is pending.
+Reached reached(const Job& job, std::size_t node, std::size_t group, std::int64_t seq);
+
+// Position of a pending operation among those that its rank has not completed; operations of one
+// batch share the first one's.
+std::size_t position_of(const Node& node, std::size_t operation);
+
+// "rank 3", or the source where the rank is not known.
+std::string node_words(const Node& node);
+// "all_reduce, number 7 of group 43 PIPELINE_MODEL_PARALLEL_GROUP"
+std::string operation_words(const Job& job, const Operation& operation);
+
+}  // namespace teller::flight

@@ -1,0 +1,126 @@
+// Reads the dumps of a run from its events and their META.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
+#include "horizontal/flight.h"
+#include "horizontal/flight_job.h"
+#include "run_folder/event_file.h"
+
+namespace teller::flight {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t kMostRank = 10'000'000;
+
+const Json& member(const Json& object, const char* key) {
+  static const Json none;
+  if (!object.is_object()) return none;
+  const auto found = object.find(key);
+  return found == object.end() ? none : *found;
+}
+
+std::string text_of(const Json& object, const char* key) {
+  const Json& value = member(object, key);
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+void read_config(const Json& flight, Dump& dump) {
+  const Json& config = member(flight, "pg_config");
+  if (!config.is_object()) return;
+  for (const auto& [name, group] : config.items()) {
+    auto ranks = flight_ranks(member(group, "ranks"));
+    if (ranks) dump.config[name] = {text_of(group, "desc"), std::move(*ranks)};
+  }
+}
+
+void read_status(const Json& flight, Dump& dump) {
+  const Json& status = member(flight, "pg_status");
+  if (!status.is_object()) return;
+  for (const auto& [id, one] : status.items()) {
+    const auto number = flight_number(Json(id));
+    if (!number) continue;
+    Progress& progress = dump.status[*number];
+    progress.enqueued = flight_number(member(one, "last_enqueued_collective")).value_or(-1);
+    progress.completed = flight_number(member(one, "last_completed_collective")).value_or(-1);
+  }
+}
+
+void read_entries(const EventFile& file, Dump& dump) {
+  for (const auto block : file.blocks()) {
+    for (const EventRecord& event : block) {
+      std::string why;
+      auto entry = read_flight_entry(parse_json(file.string(event.attrs)), why);
+      if (entry) {
+        dump.entries.push_back(std::move(*entry));
+      } else {
+        ++dump.unread;
+      }
+    }
+  }
+  // A ring buffer is written oldest first; what is not numbered stays where it is.
+  std::stable_sort(dump.entries.begin(), dump.entries.end(),
+                   [](const FlightEntry& a, const FlightEntry& b) {
+                     return a.record_id >= 0 && b.record_id >= 0 && a.record_id < b.record_id;
+                   });
+}
+
+}  // namespace
+
+Result<std::vector<Dump>> load_dumps(const RunFolder& run) {
+  TELLER_TRY(const auto files, run.require_artifact("events"));
+  std::vector<Dump> dumps;
+  for (const std::string& relative : files) {
+    TELLER_TRY(const EventFile file, EventFile::open(run.file(relative)));
+    const Json meta = parse_json(file.meta_json());
+    Dump dump;
+    dump.source = text_of(meta, "source");
+    dump.rank_from = text_of(meta, "rank_from");
+    const auto rank = flight_number(member(meta, "rank"));
+    if (rank && *rank >= 0 && *rank <= kMostRank) dump.rank = static_cast<int>(*rank);
+    const Json& flight = member(meta, "flight");
+    read_config(flight, dump);
+    read_status(flight, dump);
+    read_entries(file, dump);
+    dumps.push_back(std::move(dump));
+  }
+  return dumps;
+}
+
+}  // namespace teller::flight
+
+namespace teller {
+
+namespace {
+
+// A merged run has no list of sources: its event files say what they are. The first that is no dump
+// ends it.
+bool are_dumps(const RunFolder& run) {
+  const auto files = run.artifact_files("events");
+  for (const std::string& relative : files) {
+    const auto file = EventFile::open(run.file(relative));
+    if (!file) return false;
+    const auto meta = parse_json(file->meta_json());
+    if (!meta.is_object() || meta.value("dialect", nlohmann::ordered_json()) != kFlightDialect) {
+      return false;
+    }
+  }
+  return !files.empty();
+}
+
+}  // namespace
+
+bool is_flight_run(const RunFolder& run) {
+  const auto& manifest = run.manifest();
+  if (manifest.contains("merged")) return are_dumps(run);
+  const auto sources = manifest.find("sources");
+  if (sources == manifest.end() || !sources->is_array() || sources->empty()) return false;
+  return std::all_of(sources->begin(), sources->end(), [](const auto& source) {
+    return source.is_object() && source.contains("dialect") &&
+           source["dialect"] == std::string(kFlightDialect);
+  });
+}
+
+}  // namespace teller

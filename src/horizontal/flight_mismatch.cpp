@@ -1,0 +1,110 @@
+// Collectives that the ranks of a group called differently at the same place.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "horizontal/flight_waits.h"
+
+namespace teller::flight {
+
+namespace {
+
+// Elements of the tensors; -1 where a size is not known.
+std::int64_t elements(const std::vector<std::vector<std::int64_t>>& tensors) {
+  std::int64_t total = 0;
+  for (const auto& sizes : tensors) {
+    std::int64_t product = 1;
+    for (const std::int64_t size : sizes) {
+      if (size < 0 || __builtin_mul_overflow(product, size, &product)) return -1;
+    }
+    if (__builtin_add_overflow(total, product, &total)) return -1;
+  }
+  return total;
+}
+
+std::string join(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : ",") + text;
+  return all;
+}
+
+// What has to be the same on all ranks. Sizes that may differ between ranks (of all_to_all, of
+// lists, of what only a root gives or gets) are left out; shapes are too, for only the number of
+// elements travels.
+std::string call_of(const FlightEntry& entry) {
+  std::string call = flight_operation(entry.name);
+  const bool by_input = call == "all_reduce" || call == "allreduce" || call == "reduce" ||
+                        call == "broadcast" ||
+                        (call == "all_gather" && entry.name.find("_base") != std::string::npos);
+  const bool by_output = call == "reduce_scatter" && entry.name.find("_base") != std::string::npos;
+  if (by_input) {
+    call += " of " + std::to_string(elements(entry.inputs)) + " " + join(entry.input_types);
+  } else if (by_output) {
+    call += " of " + std::to_string(elements(entry.outputs)) + " " + join(entry.output_types);
+  }
+  return call;
+}
+
+using Calls = std::map<std::string, std::vector<std::size_t>>;  // call -> nodes
+
+Calls calls_at(const Job& job, std::size_t group, std::int64_t seq) {
+  Calls calls;
+  for (const std::size_t member : job.groups[group].members) {
+    const Node& node = job.nodes[member];
+    const auto found = node.collectives.find({group, seq});
+    if (found == node.collectives.end()) continue;
+    calls[call_of(node.operations[found->second].entry)].push_back(member);
+  }
+  return calls;
+}
+
+std::string words_of(const Job& job, const Calls& calls) {
+  std::string words;
+  for (const auto& [call, nodes] : calls) {
+    words += (words.empty() ? "" : "; ") + call + " by ";
+    for (std::size_t i = 0; i < std::min<std::size_t>(nodes.size(), 8); ++i) {
+      words += (i == 0 ? "" : ", ") + node_words(job.nodes[nodes[i]]);
+    }
+    if (nodes.size() > 8) words += " and " + std::to_string(nodes.size() - 8) + " more";
+  }
+  return words;
+}
+
+Mismatch mismatch_of(const Job& job, const Calls& calls, std::size_t group, std::int64_t seq) {
+  Mismatch mismatch;
+  mismatch.group = group;
+  mismatch.seq = seq;
+  mismatch.detail = words_of(job, calls);
+  const auto size = [](const auto& one) { return one.second.size(); };
+  const auto largest = std::max_element(
+      calls.begin(), calls.end(), [&](const auto& a, const auto& b) { return size(a) < size(b); });
+  const auto as_large = std::count_if(calls.begin(), calls.end(),
+                                      [&](const auto& one) { return size(one) == size(*largest); });
+  for (auto call = calls.begin(); call != calls.end(); ++call) {
+    const bool most = call == largest && as_large == 1;
+    auto& side = most ? mismatch.most : mismatch.few;
+    side.insert(side.end(), call->second.begin(), call->second.end());
+  }
+  return mismatch;
+}
+
+}  // namespace
+
+std::vector<Mismatch> find_mismatches(const Job& job) {
+  std::set<std::pair<std::size_t, std::int64_t>> open;
+  for (const Node& node : job.nodes) {
+    for (const std::size_t index : node.pending) {
+      const Operation& operation = node.operations[index];
+      if (operation.collective) open.insert({operation.group, operation.entry.seq});
+    }
+  }
+  std::vector<Mismatch> mismatches;
+  for (const auto& [group, seq] : open) {
+    if (!mismatches.empty() && mismatches.back().group == group) continue;
+    const Calls calls = calls_at(job, group, seq);
+    if (calls.size() > 1) mismatches.push_back(mismatch_of(job, calls, group, seq));
+  }
+  return mismatches;
+}
+
+}  // namespace teller::flight

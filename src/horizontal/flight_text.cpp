@@ -1,0 +1,89 @@
+// The diagnosis of flight recorder dumps as text.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/terminal.h"
+#include "horizontal/flight.h"
+
+namespace teller {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kShownEvidence = 12;
+constexpr std::size_t kShownFrames = 6;
+
+std::string safe(const Json& json) {
+  return printable(json.is_string() ? json.get<std::string>() : json.dump());
+}
+
+std::string line(const char* title, const std::string& text) {
+  return std::string("  ") + title + std::string(10 - std::char_traits<char>::length(title), ' ') +
+         text + "\n";
+}
+
+std::string list(const Json& numbers) {
+  std::string text;
+  for (const Json& one : numbers) text += (text.empty() ? "" : ", ") + one.dump();
+  return text;
+}
+
+std::string coverage_text(const Json& coverage) {
+  std::string text;
+  if (!coverage["ranks_without_dump"].empty()) {
+    text += line("no dump", "of rank " + list(coverage["ranks_without_dump"]));
+  }
+  if (coverage["dumps_of_unknown_rank"] != 0) {
+    text += line("unknown", coverage["dumps_of_unknown_rank"].dump() +
+                                " dumps do not say which rank wrote them");
+  }
+  if (coverage["ranks_from_file_name"] != 0) {
+    text += line("note", coverage["ranks_from_file_name"].dump() +
+                             " ranks are known by the names of their files alone");
+  }
+  return text;
+}
+
+std::string evidence_text(const Json& evidence) {
+  std::string text;
+  std::size_t shown = 0;
+  for (const Json& one : evidence) {
+    if (shown++ == kShownEvidence) {
+      text += line("", "… (" + std::to_string(evidence.size() - kShownEvidence) + " more)");
+      break;
+    }
+    text += line("evidence", safe(one["text"]));
+    if (one["role"] != "culprit" || one["entry"].is_null()) continue;
+    const Json& frames = one["entry"]["frames"];
+    for (std::size_t i = 0; i < std::min(frames.size(), kShownFrames); ++i) {
+      text += line("", "  " + safe(frames[i]));
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string flight_diagnosis_text(const Json& diagnosis) {
+  const Json& coverage = diagnosis["coverage"];
+  std::string text = "verdict: ";
+  if (diagnosis["abnormal"] == true) text += safe(diagnosis["fault_type"]) + ", ";
+  text += safe(diagnosis["verdict"]) + "\n";
+  text += line("method", "rules over " + coverage["dumps"].dump() + " flight recorder dumps with " +
+                             coverage["entries"].dump() + " operations; no model");
+  if (!diagnosis["culprit_ranks"].empty()) {
+    text += line("suspects", "rank " + list(diagnosis["culprit_ranks"]));
+  }
+  if (const Json& link = diagnosis["culprit_link"]; !link.is_null()) {
+    text += line("link", "rank " + link["from"].dump() + " to rank " + link["to"].dump() + ": " +
+                             safe(link["why"]));
+  }
+  text += evidence_text(diagnosis["evidence"]);
+  text += coverage_text(coverage);
+  text += safe(diagnosis["explanation"]) + "\n";
+  if (const std::string next = safe(diagnosis["check_next"]); !next.empty()) text += next + "\n";
+  return text;
+}
+
+}  // namespace teller

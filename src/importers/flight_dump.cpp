@@ -1,0 +1,228 @@
+#include "importers/flight_dump.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "base/json.h"
+#include "importers/json_text.h"
+#include "importers/pickle_reader.h"
+#include "importers/source_import.h"
+#include "run_folder/flight_record.h"
+
+namespace teller {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostBytes = 256u << 20;
+constexpr std::string_view kDumpKeys[] = {"version",         "entries",      "pg_config",
+                                          "pg_status",       "nccl_version", "nccl_comm_state",
+                                          "comm_lib_version"};
+
+bool is_dump(const Json& value) {
+  if (!value.is_object()) return false;
+  const auto entries = value.find("entries");
+  const auto groups = value.find("pg_config");
+  if (entries != value.end()) return entries->is_array();
+  return groups != value.end() && groups->is_object();
+}
+
+Result<std::string> read_whole(InputStream& input) {
+  std::string bytes;
+  while (true) {
+    TELLER_TRY(const std::string_view piece, input.next());
+    if (piece.empty()) break;
+    if (bytes.size() + piece.size() > kMostBytes) {
+      return Error{ErrorCode::kUnsupported,
+                   "it has more than " + std::to_string(kMostBytes >> 20) +
+                       " MiB, a flight recorder dump of at most that is read",
+                   "a smaller TORCH_FR_BUFFER_SIZE makes smaller dumps"};
+    }
+    bytes += piece;
+  }
+  if (!input.cut_reason().empty()) {
+    return Error{ErrorCode::kCorrupt, input.cut_reason(), "copy the file again"};
+  }
+  return bytes;
+}
+
+Result<Json> parse_text(std::string_view text) {
+  if (!fits_json_tree(text)) {
+    return unknown_trace_error("its JSON is nested too deeply or has too many members");
+  }
+  Json value = parse_json(text);
+  if (value.is_discarded()) {
+    return unknown_trace_error("it begins like a flight recorder dump, and is not one JSON value");
+  }
+  return value;
+}
+
+std::vector<int> sorted(std::vector<int> ranks) {
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
+// Keeps of `candidates` what is in `ranks` too.
+void narrow(std::optional<std::vector<int>>& candidates, const std::vector<int>& ranks) {
+  if (!candidates) {
+    candidates = ranks;
+    return;
+  }
+  std::vector<int> both;
+  std::set_intersection(candidates->begin(), candidates->end(), ranks.begin(), ranks.end(),
+                        std::back_inserter(both));
+  *candidates = std::move(both);
+}
+
+// A rank is in each group that its process made, and only those are in its pg_config.
+std::map<std::string, std::vector<int>> groups_of(const Json& dump) {
+  std::map<std::string, std::vector<int>> groups;
+  const auto config = dump.find("pg_config");
+  if (config == dump.end() || !config->is_object()) return groups;
+  for (const auto& [name, group] : config->items()) {
+    if (!group.is_object() || !group.contains("ranks")) continue;
+    if (auto ranks = flight_ranks(group["ranks"])) groups[name] = std::move(*ranks);
+  }
+  return groups;
+}
+
+// "send 2->3" in a group of ranks 4, 5, 6, 7 was written by rank 6.
+void narrow_by_entries(const Json& dump, const std::map<std::string, std::vector<int>>& groups,
+                       std::optional<std::vector<int>>& candidates) {
+  const auto entries = dump.find("entries");
+  if (entries == dump.end() || !entries->is_array()) return;
+  for (const Json& json : *entries) {
+    std::string why;
+    const auto entry = read_flight_entry(json, why);
+    const auto peers = entry ? flight_peers(entry->name) : std::nullopt;
+    const auto group = peers ? groups.find(entry->group) : groups.end();
+    if (group == groups.end()) continue;
+    const auto self = static_cast<std::size_t>(peers->self);
+    if (self < group->second.size()) narrow(candidates, {group->second[self]});
+  }
+}
+
+std::optional<int> number_at_end(std::string_view name) {
+  for (const std::string_view ending : {".gz", ".json", ".pickle", ".pkl", ".bin"}) {
+    if (name.size() > ending.size() && name.ends_with(ending)) name.remove_suffix(ending.size());
+  }
+  std::size_t digits = 0;
+  while (digits < name.size() && name[name.size() - 1 - digits] >= '0' &&
+         name[name.size() - 1 - digits] <= '9') {
+    ++digits;
+  }
+  if (digits == 0 || digits > 7) return std::nullopt;
+  return std::stoi(std::string(name.substr(name.size() - digits)));
+}
+
+// Gives ranks out, and strikes those given from what the other dumps may be.
+class RankResolver {
+ public:
+  explicit RankResolver(const std::vector<FlightClue>& clues)
+      : clues_(clues), ranks_(clues.size()) {}
+
+  std::vector<FlightRank> resolve() {
+    for (const FlightClue& clue : clues_) {
+      left_.push_back(clue.candidates.value_or(std::vector<int>()));
+    }
+    for (std::size_t i = 0; i < clues_.size(); ++i) {
+      if (left_[i].size() == 1) give(i, left_[i].front(), "content");
+    }
+    take_away();
+    if (names_agree()) give_by_name();
+    return ranks_;
+  }
+
+ private:
+  void give(std::size_t index, int rank, const char* from) {
+    ranks_[index].rank = rank;
+    ranks_[index].from = from;
+    ++given_[rank];
+  }
+
+  // Two dumps of one rank are two dumps all the same: only others are struck.
+  void take_away() {
+    bool again = true;
+    while (again) {
+      again = false;
+      for (std::size_t i = 0; i < clues_.size(); ++i) {
+        if (ranks_[i].rank) continue;
+        std::erase_if(left_[i], [&](int rank) { return given_.contains(rank); });
+        if (left_[i].size() != 1) continue;
+        give(i, left_[i].front(), "other dumps");
+        again = true;
+      }
+    }
+  }
+
+  bool names_agree() const {
+    for (std::size_t i = 0; i < clues_.size(); ++i) {
+      if (ranks_[i].rank && clues_[i].in_name != ranks_[i].rank) return false;
+    }
+    return true;
+  }
+
+  void give_by_name() {
+    std::map<int, int> wanted;
+    for (std::size_t i = 0; i < clues_.size(); ++i) {
+      if (!ranks_[i].rank && clues_[i].in_name) ++wanted[*clues_[i].in_name];
+    }
+    for (std::size_t i = 0; i < clues_.size(); ++i) {
+      if (ranks_[i].rank || !clues_[i].in_name) continue;
+      const int rank = *clues_[i].in_name;
+      const std::vector<int>& left = left_[i];
+      const bool may_be =
+          !clues_[i].candidates || std::find(left.begin(), left.end(), rank) != left.end();
+      if (may_be && wanted[rank] == 1 && !given_.contains(rank)) give(i, rank, "file name");
+    }
+  }
+
+  const std::vector<FlightClue>& clues_;
+  std::vector<FlightRank> ranks_;
+  std::vector<std::vector<int>> left_;
+  std::map<int, int> given_;
+};
+
+}  // namespace
+
+bool looks_like_flight_dump(std::string_view head) {
+  if (is_pickle(head)) return true;
+  head = trim_blank(head);
+  if (!head.starts_with('{')) return false;
+  head = trim_blank(head.substr(1));
+  if (!head.starts_with('"')) return false;
+  head.remove_prefix(1);
+  const std::string_view key = head.substr(0, head.find('"'));
+  return std::find(std::begin(kDumpKeys), std::end(kDumpKeys), key) != std::end(kDumpKeys);
+}
+
+Result<Json> read_flight_dump(InputStream& input) {
+  TELLER_TRY(const std::string bytes, read_whole(input));
+  const bool pickle = is_pickle(bytes);
+  auto value = pickle ? read_pickle(bytes) : parse_text(bytes);
+  if (!value) return value;
+  if (!is_dump(*value)) {
+    return unknown_trace_error(std::string("its ") + (pickle ? "pickle" : "JSON") +
+                               " is no flight recorder dump: it has neither \"entries\" nor "
+                               "\"pg_config\"");
+  }
+  return value;
+}
+
+FlightClue flight_clue(const Json& dump, std::string_view file_name) {
+  FlightClue clue;
+  clue.in_name = number_at_end(file_name);
+  const auto groups = groups_of(dump);
+  for (const auto& [name, ranks] : groups) narrow(clue.candidates, sorted(ranks));
+  narrow_by_entries(dump, groups, clue.candidates);
+  return clue;
+}
+
+std::vector<FlightRank> resolve_flight_ranks(const std::vector<FlightClue>& clues) {
+  return RankResolver(clues).resolve();
+}
+
+}  // namespace teller

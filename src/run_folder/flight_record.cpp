@@ -1,0 +1,244 @@
+#include "run_folder/flight_record.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace teller {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kMostRank = 10'000'000;
+constexpr std::size_t kMostSizes = 4096;
+constexpr std::size_t kMostFrames = 256;
+
+constexpr std::string_view kEntryKeys[] = {"record_id",
+                                           "pg_id",
+                                           "process_group",
+                                           "pg_name",
+                                           "collective_seq_id",
+                                           "seq_id",
+                                           "p2p_seq_id",
+                                           "op_id",
+                                           "profiling_name",
+                                           "time_created_ns",
+                                           "time_discovered_started_ns",
+                                           "time_discovered_completed_ns",
+                                           "duration_ms",
+                                           "state",
+                                           "input_sizes",
+                                           "output_sizes",
+                                           "input_dtypes",
+                                           "output_dtypes",
+                                           "retired",
+                                           "timeout_ms",
+                                           "is_p2p",
+                                           "thread_name",
+                                           "thread_id",
+                                           "frames",
+                                           "stack_id"};
+
+const Json& member(const Json& object, const char* key) {
+  static const Json none;
+  const auto found = object.find(key);
+  return found == object.end() ? none : *found;
+}
+
+std::int64_t number_or(const Json& object, const char* key, std::int64_t fallback) {
+  return flight_number(member(object, key)).value_or(fallback);
+}
+
+std::string text_of(const Json& object, const char* key) {
+  const Json& value = member(object, key);
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+// The JSON form of the dump writes 0 for a time that is not there.
+std::optional<std::int64_t> time_of(const Json& object, const char* key) {
+  const auto time = flight_number(member(object, key));
+  return time && *time > 0 ? time : std::nullopt;
+}
+
+FlightState state_of(std::string_view text) {
+  if (text == "scheduled") return FlightState::kScheduled;
+  if (text == "started") return FlightState::kStarted;
+  if (text == "completed") return FlightState::kCompleted;
+  return FlightState::kUnknown;
+}
+
+// [name, description]; older dumps have the name alone.
+void read_group(const Json& json, FlightEntry& entry) {
+  const Json& group = member(json, "process_group");
+  if (group.is_array() && !group.empty() && group[0].is_string()) {
+    entry.group = group[0].get<std::string>();
+    if (group.size() > 1 && group[1].is_string()) entry.description = group[1].get<std::string>();
+  } else if (group.is_string()) {
+    entry.group = group.get<std::string>();
+  } else {
+    entry.group = text_of(json, "pg_name");
+  }
+}
+
+std::vector<std::vector<std::int64_t>> sizes_of(const Json& json, const char* key) {
+  std::vector<std::vector<std::int64_t>> sizes;
+  const Json& list = member(json, key);
+  if (!list.is_array()) return sizes;
+  for (const Json& tensor : list) {
+    if (sizes.size() == kMostSizes || !tensor.is_array()) break;
+    std::vector<std::int64_t>& one = sizes.emplace_back();
+    for (const Json& size : tensor) one.push_back(flight_number(size).value_or(-1));
+  }
+  return sizes;
+}
+
+std::vector<std::string> texts_of(const Json& json, const char* key) {
+  std::vector<std::string> texts;
+  const Json& list = member(json, key);
+  if (!list.is_array()) return texts;
+  for (const Json& text : list) {
+    if (texts.size() == kMostSizes) break;
+    texts.push_back(text.is_string() ? text.get<std::string>() : text.dump());
+  }
+  return texts;
+}
+
+std::vector<std::string> frames_of(const Json& json) {
+  std::vector<std::string> frames;
+  const Json& list = member(json, "frames");
+  if (!list.is_array()) return frames;
+  for (const Json& frame : list) {
+    if (frames.size() == kMostFrames) break;
+    if (!frame.is_object()) continue;
+    const auto line = flight_number(member(frame, "line"));
+    frames.push_back(text_of(frame, "name") + " " + text_of(frame, "filename") +
+                     (line ? ":" + std::to_string(*line) : ""));
+  }
+  return frames;
+}
+
+std::optional<int> small_number(std::string_view text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && number >= 0 && number <= kMostRank ? std::optional(number) : std::nullopt;
+}
+
+std::string_view without_library(std::string_view name) {
+  const auto colon = name.find(':');
+  return colon == std::string_view::npos ? name : name.substr(colon + 1);
+}
+
+std::optional<std::vector<int>> ranks_in_text(std::string_view text) {
+  if (text.size() < 2 || text.front() != '[' || text.back() != ']') return std::nullopt;
+  text = text.substr(1, text.size() - 2);
+  std::vector<int> ranks;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    std::string_view one = text.substr(0, comma);
+    while (!one.empty() && one.front() == ' ') one.remove_prefix(1);
+    while (!one.empty() && one.back() == ' ') one.remove_suffix(1);
+    const auto rank = small_number(one);
+    if (!rank) return std::nullopt;
+    ranks.push_back(*rank);
+    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
+  }
+  return ranks;
+}
+
+std::optional<std::vector<int>> ranks_in_array(const Json& array) {
+  std::vector<int> ranks;
+  for (const Json& one : array) {
+    const auto rank = flight_number(one);
+    if (!rank || *rank < 0 || *rank > kMostRank) return std::nullopt;
+    ranks.push_back(static_cast<int>(*rank));
+  }
+  return ranks;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> flight_number(const Json& value) {
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (!value.is_string()) return std::nullopt;
+  const auto& text = value.get_ref<const std::string&>();
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole ? std::optional(number) : std::nullopt;
+}
+
+bool is_flight_entry_key(std::string_view key) {
+  return std::find(std::begin(kEntryKeys), std::end(kEntryKeys), key) != std::end(kEntryKeys);
+}
+
+std::optional<FlightEntry> read_flight_entry(const Json& json, std::string& why) {
+  const auto lacks = [&](const char* what) {
+    why = what;
+    return std::nullopt;
+  };
+  if (!json.is_object()) return lacks("it is no dict");
+  FlightEntry entry;
+  entry.name = text_of(json, "profiling_name");
+  if (entry.name.empty()) return lacks("it has no profiling_name");
+  read_group(json, entry);
+  if (entry.group.empty()) return lacks("it has no process_group");
+  const auto created = time_of(json, "time_created_ns");
+  if (!created) return lacks("it has no time_created_ns");
+  entry.state_text = text_of(json, "state");
+  if (entry.state_text.empty()) return lacks("it has no state");
+  entry.created_ns = *created;
+  entry.state = state_of(entry.state_text);
+  entry.started_ns = time_of(json, "time_discovered_started_ns");
+  entry.completed_ns = time_of(json, "time_discovered_completed_ns");
+  entry.record_id = number_or(json, "record_id", -1);
+  entry.pg_id = number_or(json, "pg_id", -1);
+  entry.seq = number_or(json, "collective_seq_id", number_or(json, "seq_id", -1));
+  entry.p2p_seq = number_or(json, "p2p_seq_id", -1);
+  entry.op_id = number_or(json, "op_id", -1);
+  const Json& p2p = member(json, "is_p2p");
+  entry.p2p = p2p.is_boolean() ? p2p.get<bool>() : flight_peers(entry.name).has_value();
+  entry.inputs = sizes_of(json, "input_sizes");
+  entry.outputs = sizes_of(json, "output_sizes");
+  entry.input_types = texts_of(json, "input_dtypes");
+  entry.output_types = texts_of(json, "output_dtypes");
+  entry.frames = frames_of(json);
+  return entry;
+}
+
+std::optional<FlightPeers> flight_peers(std::string_view name) {
+  name = without_library(name);
+  FlightPeers peers;
+  peers.send = name.starts_with("send ");
+  if (!peers.send && !name.starts_with("recv ")) return std::nullopt;
+  name.remove_prefix(5);
+  const auto arrow = name.find(peers.send ? "->" : "<-");
+  if (arrow == std::string_view::npos) return std::nullopt;
+  const auto self = small_number(name.substr(0, arrow));
+  const auto other = small_number(name.substr(arrow + 2));
+  if (!self || !other) return std::nullopt;
+  peers.self = *self;
+  peers.other = *other;
+  return peers;
+}
+
+std::string flight_operation(std::string_view name) {
+  name = without_library(name);
+  name = name.substr(0, name.find(' '));
+  while (name.starts_with('_')) name.remove_prefix(1);
+  for (const std::string_view ending : {"_base", "_into_tensor", "_tensor"}) {
+    if (name.size() > ending.size() && name.ends_with(ending)) name.remove_suffix(ending.size());
+  }
+  if (name == "all_to_allv") name.remove_suffix(1);
+  return std::string(name);
+}
+
+std::optional<std::vector<int>> flight_ranks(const Json& value) {
+  if (value.is_string()) return ranks_in_text(value.get_ref<const std::string&>());
+  if (value.is_array()) return ranks_in_array(value);
+  return std::nullopt;
+}
+
+}  // namespace teller

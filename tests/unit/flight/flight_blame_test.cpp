@@ -1,0 +1,373 @@
+// Jobs of two to eight ranks, made entry by entry, and who is to blame for how they stand.
+#include "horizontal/flight_blame.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace teller::flight {
+namespace {
+
+std::vector<int> up_to(int count) {
+  std::vector<int> ranks(static_cast<std::size_t>(count));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+// Dumps of a job with one group of all ranks, and what is added.
+class Scenario {
+ public:
+  explicit Scenario(int count) {
+    dumps_.resize(static_cast<std::size_t>(count));
+    for (int rank = 0; rank < count; ++rank) {
+      dumps_[static_cast<std::size_t>(rank)].rank = rank;
+      dumps_[static_cast<std::size_t>(rank)].source = "dump" + std::to_string(rank);
+    }
+    group("0", up_to(count));
+  }
+
+  void group(const std::string& name, const std::vector<int>& ranks) {
+    for (const int rank : ranks) dump(rank).config[name] = {"group " + name, ranks};
+  }
+
+  Dump& dump(int rank) { return dumps_[static_cast<std::size_t>(rank)]; }
+
+  FlightEntry& add(int rank, const std::string& group, std::int64_t seq, const std::string& name,
+                   const std::string& state = "scheduled") {
+    FlightEntry entry;
+    std::vector<FlightEntry>& entries = dump(rank).entries;
+    entry.record_id = static_cast<std::int64_t>(entries.size());
+    entry.group = group;
+    entry.pg_id = 100 + static_cast<std::int64_t>(std::stoi(group));
+    entry.name = "nccl:" + name;
+    entry.p2p = flight_peers(entry.name).has_value() || name == "coalesced";
+    entry.seq = entry.p2p ? 0 : seq;
+    entry.p2p_seq = entry.p2p ? seq : 0;
+    entry.created_ns = 1000 + 10 * entry.record_id + rank;
+    entry.state_text = state;
+    entry.state = state == "completed" ? FlightState::kCompleted
+                  : state == "started" ? FlightState::kStarted
+                                       : FlightState::kScheduled;
+    entry.inputs = {{4, 2}};
+    entry.outputs = {{4, 2}};
+    entry.input_types = entry.output_types = {"Float"};
+    entries.push_back(entry);
+    return entries.back();
+  }
+
+  void add_all(const std::vector<int>& ranks, const std::string& group, std::int64_t seq,
+               const std::string& name, const std::string& state = "scheduled") {
+    for (const int rank : ranks) add(rank, group, seq, name, state);
+  }
+
+  void remove(int rank) {
+    std::erase_if(dumps_, [&](const Dump& one) { return one.rank == rank; });
+  }
+
+  Blame blame() {
+    job_ = make_job(dumps_);
+    positions_ = find_positions(job_);
+    return find_blame(job_, positions_);
+  }
+
+  std::vector<int> culprits() {
+    const Blame found = blame();
+    std::vector<int> ranks;
+    for (const Suspect& suspect : found.suspects) {
+      ranks.push_back(job_.nodes[suspect.node].rank.value_or(-1));
+    }
+    return ranks;
+  }
+
+  std::vector<Dump> dumps_;
+  Job job_;
+  std::vector<Position> positions_;
+};
+
+using Ranks = std::vector<int>;
+
+class EachSize : public testing::TestWithParam<int> {};
+
+TEST_P(EachSize, ACompletedJobHasNoCulprit) {
+  Scenario job(GetParam());
+  for (int seq = 1; seq < 4; ++seq)
+    job.add_all(up_to(GetParam()), "0", seq, "all_reduce", "completed");
+  const Blame blame = job.blame();
+  EXPECT_EQ(blame.verdict, "healthy");
+  EXPECT_TRUE(blame.suspects.empty());
+}
+
+TEST_P(EachSize, AllInOnePlaceHasNoCulprit) {
+  for (const char* state : {"scheduled", "started"}) {
+    Scenario job(GetParam());
+    job.add_all(up_to(GetParam()), "0", 1, "all_reduce", "completed");
+    job.add_all(up_to(GetParam()), "0", 2, "all_reduce", state);
+    const Blame blame = job.blame();
+    EXPECT_EQ(blame.verdict, "all_in_one_place");
+    EXPECT_TRUE(blame.suspects.empty());
+  }
+}
+
+TEST_P(EachSize, TheRankThatDidNotComeIsNamed) {
+  for (int late = 0; late < GetParam(); ++late) {
+    Scenario job(GetParam());
+    job.add_all(up_to(GetParam()), "0", 1, "all_reduce", "completed");
+    for (const int rank : up_to(GetParam())) {
+      if (rank != late) job.add(rank, "0", 2, "all_reduce", "started");
+    }
+    EXPECT_EQ(job.culprits(), Ranks{late});
+    EXPECT_EQ(job.blame().verdict, "rank_behind");
+  }
+}
+
+TEST_P(EachSize, TheRankWithoutADumpIsNamed) {
+  for (int absent = 0; absent < GetParam(); ++absent) {
+    Scenario job(GetParam());
+    job.add_all(up_to(GetParam()), "0", 2, "all_reduce");
+    job.remove(absent);
+    EXPECT_EQ(job.culprits(), Ranks{absent});
+    EXPECT_EQ(job.blame().verdict, "rank_absent");
+    EXPECT_EQ(job.job_.ranks_without_dump, Ranks{absent});
+  }
+}
+
+TEST_P(EachSize, TheRankThatDoesNotCompleteWhatItsPeersHaveIsNamed) {
+  Scenario job(GetParam());
+  for (const int rank : up_to(GetParam())) {
+    job.add(rank, "0", 1, "all_reduce", rank == 1 ? "scheduled" : "completed");
+    job.add(rank, "0", 2, "all_reduce");
+  }
+  const Blame blame = job.blame();
+  EXPECT_EQ(blame.verdict, "rank_stuck");
+  EXPECT_EQ(job.culprits(), Ranks{1});
+}
+
+TEST_P(EachSize, TheRankThatDidNotStartIsNamed) {
+  Scenario job(GetParam());
+  for (const int rank : up_to(GetParam())) {
+    job.add(rank, "0", 1, "all_reduce", rank == 1 ? "scheduled" : "started");
+  }
+  EXPECT_EQ(job.culprits(), Ranks{1});
+  EXPECT_EQ(job.blame().verdict, "rank_not_started");
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, EachSize, testing::Values(2, 3, 4, 5, 8));
+
+TEST(FlightBlame, StatusTellsOfRanksWhoseEntriesAreGone) {
+  // Only what is active was dumped: rank 2 completed all it enqueued, and rank 1 came to the next.
+  Scenario job(3);
+  for (const int rank : up_to(3)) job.dump(rank).status[100] = {rank == 2 ? 6 : 7, 6};
+  job.add(0, "0", 7, "all_reduce");
+  job.add(1, "0", 7, "all_reduce");
+  EXPECT_EQ(job.culprits(), Ranks{2});
+  // Had it enqueued the seventh, and its entry been overwritten, nobody would be missing.
+  job.dump(2).status[100] = {7, 6};
+  EXPECT_TRUE(job.culprits().empty());
+  // Had it completed the seventh, it would be the others that are stuck.
+  job.dump(2).status[100] = {7, 7};
+  EXPECT_EQ(job.culprits(), (Ranks{0, 1}));
+  EXPECT_EQ(job.blame().verdict, "rank_stuck");
+}
+
+TEST(FlightBlame, StatusOfAGroupWithSendsIsNotReadAsCollectives) {
+  // last_enqueued of group 0 counts sends on rank 2.
+  Scenario job(3);
+  for (const int rank : up_to(3)) job.dump(rank).status[100] = {rank == 2 ? 90 : 7, 6};
+  job.add(0, "0", 7, "all_reduce");
+  job.add(1, "0", 7, "all_reduce");
+  job.add(2, "0", 90, "send 2->0", "completed");
+  EXPECT_EQ(job.culprits(), Ranks{2});
+}
+
+TEST(FlightBlame, ADifferentCallIsNamed) {
+  Scenario job(4);
+  job.add_all({0, 1, 3}, "0", 1, "all_reduce");
+  job.add(2, "0", 1, "_all_gather_base");
+  EXPECT_EQ(job.culprits(), Ranks{2});
+  EXPECT_EQ(job.blame().verdict, "mismatch");
+}
+
+TEST(FlightBlame, ADifferentSizeIsNamedButAShapeIsNot) {
+  Scenario job(4);
+  job.add_all(up_to(4), "0", 1, "all_reduce");
+  job.dump(3).entries[0].inputs = {{2, 4}};
+  EXPECT_EQ(job.blame().verdict, "all_in_one_place");
+  job.dump(3).entries[0].inputs = {{2, 5}};
+  EXPECT_EQ(job.culprits(), Ranks{3});
+  job.dump(3).entries[0].inputs = {{2, 4}};
+  job.dump(3).entries[0].input_types = {"Half"};
+  EXPECT_EQ(job.culprits(), Ranks{3});
+}
+
+TEST(FlightBlame, SizesOfAllToAllMayDiffer) {
+  Scenario job(3);
+  job.add_all(up_to(3), "0", 1, "all_to_all");
+  job.dump(1).entries[0].inputs = {{9}};
+  EXPECT_EQ(job.blame().verdict, "all_in_one_place");
+}
+
+TEST(FlightBlame, TwoCallsWithoutAMajorityAreBothNamed) {
+  Scenario job(2);
+  job.add(0, "0", 1, "all_reduce");
+  job.add(1, "0", 1, "broadcast");
+  EXPECT_EQ(job.culprits(), (Ranks{0, 1}));
+}
+
+// Rank 3 waits for rank 2 in group 2, that for rank 1 in group 1, that for rank 0 in group 0.
+TEST(FlightBlame, ChainsAcrossGroupsAreFollowedToTheirEnd) {
+  Scenario job(8);
+  job.group("1", {0, 1});
+  job.group("2", {1, 2});
+  job.group("3", {2, 3});
+  job.add(3, "3", 1, "all_reduce");
+  job.add(2, "2", 1, "all_reduce");
+  job.add(1, "1", 1, "all_reduce");
+  EXPECT_EQ(job.culprits(), Ranks{0});
+  EXPECT_EQ(job.blame().suspects[0].waiters, 3u);
+}
+
+TEST(FlightBlame, WorkBehindOtherWorkLeadsToWhatThatWaitsFor) {
+  // All have enqueued the collective of all, but ranks 1 and 2 behind one that rank 3 did not join.
+  Scenario job(4);
+  job.group("1", {1, 2, 3});
+  job.add_all({1, 2}, "1", 1, "all_gather");
+  job.add_all({0, 1, 2}, "0", 1, "all_reduce");
+  EXPECT_EQ(job.culprits(), Ranks{3});
+}
+
+TEST(FlightBlame, OppositeOrdersAreADeadlock) {
+  Scenario job(3);
+  job.group("1", {0, 1});
+  job.add(0, "0", 1, "all_reduce");
+  job.add(0, "1", 1, "all_reduce");
+  job.add(1, "1", 1, "all_reduce");
+  job.add(1, "0", 1, "all_reduce");
+  job.add(2, "0", 1, "all_reduce");
+  EXPECT_EQ(job.blame().verdict, "deadlock");
+  auto culprits = job.culprits();
+  std::sort(culprits.begin(), culprits.end());
+  EXPECT_EQ(culprits, (Ranks{0, 1}));
+}
+
+TEST(FlightBlame, ASendWithoutItsReceiveNamesTheReceiver) {
+  Scenario job(4);
+  job.group("1", {2, 3});
+  job.add(2, "1", 1, "send 0->1");
+  EXPECT_EQ(job.culprits(), Ranks{3});
+  // The receive is there: both are in one place.
+  job.add(3, "1", 1, "recv 1<-0");
+  EXPECT_TRUE(job.culprits().empty());
+  EXPECT_EQ(job.blame().link, (std::pair{2, 3}));
+  // A second send has none.
+  job.add(2, "1", 2, "send 0->1");
+  EXPECT_EQ(job.blame().verdict, "all_in_one_place");
+}
+
+TEST(FlightBlame, AReceiveWithoutItsSendNamesTheSender) {
+  Scenario job(4);
+  job.group("1", {1, 3});
+  job.add(3, "1", 1, "recv 1<-0");
+  EXPECT_EQ(job.culprits(), Ranks{1});
+}
+
+// A pipeline of four stages: each waits for the one before it.
+TEST(FlightBlame, APipelineLeadsToItsStuckStage) {
+  Scenario job(4);
+  job.add(3, "0", 1, "recv 3<-2");
+  job.add(2, "0", 1, "recv 2<-1");
+  job.add(1, "0", 1, "recv 1<-0");
+  EXPECT_EQ(job.culprits(), Ranks{0});
+}
+
+TEST(FlightBlame, SendsOfABatchHaveTheStateOfTheirWrapper) {
+  // Operations of a batch are never marked completed themselves.
+  Scenario job(2);
+  job.add(0, "0", 1, "send 0->1");
+  job.add(0, "0", 1, "recv 0<-1");
+  job.add(0, "0", 1, "coalesced", "completed");
+  job.add(1, "0", 1, "recv 1<-0");
+  job.add(1, "0", 1, "send 1->0");
+  job.add(1, "0", 1, "coalesced", "completed");
+  EXPECT_EQ(job.blame().verdict, "healthy");
+  // A batch that only one of them launched.
+  job.add(0, "0", 2, "send 0->1");
+  job.add(0, "0", 2, "recv 0<-1");
+  job.add(0, "0", 2, "coalesced");
+  EXPECT_EQ(job.culprits(), Ranks{1});
+}
+
+TEST(FlightBlame, EachOperationOfABatchIsLookedAt) {
+  // Rank 1 has received and sent what rank 0 wants of it; rank 2 has not come.
+  Scenario job(3);
+  job.add(0, "0", 1, "send 0->1");
+  job.add(0, "0", 1, "recv 0<-2");
+  job.add(0, "0", 1, "coalesced");
+  job.add(1, "0", 1, "recv 1<-0");
+  EXPECT_EQ(job.culprits(), Ranks{2});
+}
+
+TEST(FlightBlame, RanksThatAreStuckTogetherShareTheBlameInOrder) {
+  // Ranks 1 and 2 are in one operation, the others wait for both; rank 2 enqueued less behind it.
+  Scenario job(4);
+  job.group("1", {1, 2});
+  job.add_all({1, 2}, "1", 1, "all_gather");
+  job.add_all(up_to(4), "0", 1, "all_reduce");
+  EXPECT_EQ(job.blame().verdict, "stuck_together");
+  EXPECT_EQ(job.culprits(), (Ranks{2, 1}));  // it came later
+  job.add(2, "0", 2, "all_reduce");
+  EXPECT_EQ(job.culprits(), (Ranks{1, 2}));
+}
+
+TEST(FlightBlame, TwoCulpritsShareTheBlame) {
+  Scenario job(8);
+  job.add_all({0, 1, 2, 4, 6, 7}, "0", 5, "all_reduce");
+  EXPECT_EQ(job.culprits(), (Ranks{3, 5}));
+  const Blame blame = job.blame();
+  EXPECT_DOUBLE_EQ(blame.suspects[0].score, 0.5);
+  EXPECT_DOUBLE_EQ(blame.suspects[0].score + blame.suspects[1].score, 1);
+}
+
+TEST(FlightBlame, TheOrderOfDumpsIsNothing) {
+  Scenario job(5);
+  job.add_all({0, 1, 2, 4}, "0", 5, "all_reduce");
+  const Ranks before = job.culprits();
+  std::reverse(job.dumps_.begin(), job.dumps_.end());
+  EXPECT_EQ(job.culprits(), before);
+  EXPECT_EQ(before, Ranks{3});
+}
+
+TEST(FlightBlame, TheNewerOfTwoDumpsOfARankCounts) {
+  Scenario job(2);
+  Dump old = job.dump(1);
+  job.add_all({0, 1}, "0", 1, "all_reduce", "completed");
+  job.dumps_.push_back(old);
+  EXPECT_EQ(job.blame().verdict, "healthy");
+  EXPECT_EQ(job.job_.dumps_superseded, 1u);
+}
+
+TEST(FlightBlame, DumpsOfUnknownRankAreStillCompared) {
+  Scenario job(3);
+  job.add_all({0, 1}, "0", 1, "all_reduce");
+  for (Dump& dump : job.dumps_) dump.rank.reset();
+  const Blame blame = job.blame();
+  ASSERT_EQ(blame.suspects.size(), 1u);
+  EXPECT_EQ(job.job_.nodes[blame.suspects[0].node].source, "dump2");
+  EXPECT_TRUE(job.job_.ranks_without_dump.empty());
+}
+
+TEST(FlightBlame, GroupsOfOneNameAndOtherRanksAreTwo) {
+  Scenario job(4);
+  job.group("1", {0, 1});
+  job.group("1", {2, 3});
+  job.add_all({0, 1}, "1", 1, "all_reduce", "completed");
+  job.add_all({2, 3}, "1", 1, "broadcast");
+  EXPECT_EQ(job.blame().verdict, "all_in_one_place");
+}
+
+TEST(FlightBlame, NothingAtAllIsHealthy) {
+  EXPECT_EQ(find_blame(make_job({}), {}).verdict, "healthy");
+}
+
+}  // namespace
+}  // namespace teller::flight
