@@ -18,14 +18,16 @@ namespace {
 
 constexpr const char* kHelp =
     "Makes a run folder from traces and logs that other tools wrote.\n\n"
-    "Reads PyTorch profiler (Kineto) JSON, plain or gzip, of CUDA and ROCm, and Nsight Systems\n"
-    "SQLite exports (nsys export --type sqlite). What a file is, is found by what it holds.";
+    "Reads PyTorch profiler (Kineto) JSON, PyTorch execution traces and OpenTelemetry JSON, plain\n"
+    "or gzip, and Nsight Systems SQLite exports (nsys export --type sqlite). What a file is, is\n"
+    "found by what it holds.";
 
 constexpr const char* kExamples =
     "Examples:\n"
     "  teller import trace.json.gz -o RUN                 one process\n"
     "  teller import rank*.json.gz -o RUN                 one file per rank, one run\n"
     "  teller import profile.sqlite --log serve.log -o RUN\n"
+    "  teller import trace.json.gz spans.jsonl -o RUN     requests as the engine reported them\n"
     "  teller import cut.json --allow-truncated -o RUN    keep what is whole";
 
 // Below this size an import is over before a progress line would be read; but a small file can

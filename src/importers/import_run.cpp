@@ -2,17 +2,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 
 #include "base/file.h"
 #include "importers/importers.h"
+#include "importers/input_stream.h"
+#include "importers/json_dialect.h"
 #include "importers/log_lines.h"
 #include "run_folder/run_folder.h"
 
@@ -25,7 +29,7 @@ namespace {
 
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 
-enum class Dialect { kKineto, kNsys };
+enum class Dialect { kKineto, kNsys, kOtlp, kExecutionTrace };
 
 std::string last_part(const std::string& path) {
   const fs::path name = fs::path(path).filename();
@@ -63,7 +67,32 @@ Result<Dialect> dialect_of(const std::string& path) {
   if (head.starts_with("SQLite format")) {
     return Error{ErrorCode::kCorrupt, "importing " + path + ": its SQLite header is cut off", ""};
   }
+  TELLER_TRY(const auto input, InputStream::open(path));
+  const auto start = input->next();  // what is wrong with it, its importer says
+  switch (json_dialect(start ? *start : std::string_view())) {
+    case JsonDialect::kOtlp:
+      return Dialect::kOtlp;
+    case JsonDialect::kExecutionTrace:
+      return Dialect::kExecutionTrace;
+    case JsonDialect::kKineto:
+      break;
+  }
   return Dialect::kKineto;
+}
+
+Result<SourceResult> import_as(Dialect dialect, const SourceRequest& request,
+                               const std::string& output) {
+  switch (dialect) {
+    case Dialect::kNsys:
+      return import_nsys(request, output);
+    case Dialect::kOtlp:
+      return import_otlp(request, output);
+    case Dialect::kExecutionTrace:
+      return import_chakra(request, output);
+    case Dialect::kKineto:
+      break;
+  }
+  return import_kineto(request, output);
 }
 
 // Where the run will be: a folder that is not there, an empty one, or a run to replace.
@@ -167,8 +196,18 @@ class RunImport {
   RunImport(const ImportOptions& options, RunFolder& run) : options_(options), run_(run) {}
 
   Result<ImportSummary> import(const std::vector<Dialect>& dialects) {
-    for (std::size_t i = 0; i < options_.inputs.size(); ++i) {
-      TELLER_CHECK_OK(import_one(i, dialects[i]));
+    summary_.names.resize(dialects.size());
+    summary_.files.resize(dialects.size());
+    summary_.sources.resize(dialects.size());
+    const bool ties = std::find(dialects.begin(), dialects.end(), Dialect::kExecutionTrace) !=
+                      dialects.end();
+    operators_ = ties ? std::make_unique<OperatorTimes>() : nullptr;
+    // Execution traces come last: they take their times from a profiler's trace of the process.
+    for (const bool last : {false, true}) {
+      for (std::size_t i = 0; i < dialects.size(); ++i) {
+        if ((dialects[i] == Dialect::kExecutionTrace) != last) continue;
+        TELLER_CHECK_OK(import_one(i, dialects[i]));
+      }
     }
     for (const std::string& log : options_.logs) {
       if (stopped()) return stop_error();
@@ -195,20 +234,21 @@ class RunImport {
     request.name = last_part(request.path);
     request.allow_truncated = options_.allow_truncated;
     request.stop = options_.stop;
+    request.operators = operators_.get();
     if (options_.progress) {
       request.progress = [this, index](std::uint64_t done, std::uint64_t total) {
         options_.progress(index, done, total);
       };
     }
     const std::string file = event_file_name(index, request.name);
-    auto result = dialect == Dialect::kNsys ? import_nsys(request, run_.file(file))
-                                            : import_kineto(request, run_.file(file));
+    auto result = import_as(dialect, request, run_.file(file));
     if (!result) return result.error();
     TELLER_CHECK_OK(check_new(request.path, result->sha256));
     take_logs(*result);
-    summary_.names.push_back(request.name);
-    summary_.files.push_back(file);
-    summary_.sources.push_back(std::move(*result));
+    summary_.names[index] = request.name;
+    summary_.files[index] = file;
+    summary_.sources[index] = std::move(*result);
+    first_ = false;
     return {};
   }
 
@@ -224,7 +264,6 @@ class RunImport {
     const auto offset = unix_offset(source.clock);
     if (clock_.is_null() && offset) clock_ = source.clock;
     const auto run_offset = unix_offset(clock_);
-    const bool first = summary_.sources.empty();
     for (LogLine& line : source.logs) {
       std::int64_t shift = 0;
       std::int64_t time = line.t_ns.value_or(0);
@@ -232,7 +271,7 @@ class RunImport {
                          !__builtin_sub_overflow(*offset, *run_offset, &shift) &&
                          !__builtin_add_overflow(time, shift, &time);
       if (line.t_ns && known) line.t_ns = time;
-      if (!known && !first) line.t_ns.reset();
+      if (!known && !first_) line.t_ns.reset();
       lines_.push_back(std::move(line));
     }
     source.logs.clear();
@@ -286,6 +325,8 @@ class RunImport {
   ImportSummary summary_;
   std::vector<LogLine> lines_;
   Json clock_;                                  // of the run; null until a source has one
+  bool first_ = true;                           // no source was read yet
+  std::unique_ptr<OperatorTimes> operators_;    // null where nothing will ask for them
   std::map<std::string, std::string> digests_;  // of sources -> path
 };
 

@@ -4,8 +4,8 @@ namespace teller {
 
 Error unknown_trace_error(const std::string& why) {
   return {ErrorCode::kCorrupt, "not a trace that teller knows: " + why,
-          "it reads PyTorch profiler (Kineto) JSON, plain or gzip, and Nsight Systems SQLite "
-          "exports"};
+          "it reads JSON of PyTorch's profiler (Kineto) and execution traces and of OpenTelemetry, "
+          "plain or gzip, and Nsight Systems SQLite exports"};
 }
 
 Error with_source(Error error, const SourceRequest& request) {

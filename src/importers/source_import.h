@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "importers/operator_times.h"
 #include "importers/source_counts.h"
 #include "run_folder/event_file.h"
 #include "teller/result.h"
@@ -34,11 +35,13 @@ struct SourceRequest {
   // Called now and then with bytes done and bytes in all; may be empty.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
   const std::atomic<bool>* stop = nullptr;  // set when the user asked to stop; may be null
+  // Of the traces read before, where an execution trace is to follow; may be null.
+  OperatorTimes* operators = nullptr;
 };
 
 // What an importer found.
 struct SourceResult {
-  std::string dialect;  // "kineto" or "nsys"
+  std::string dialect;  // "kineto", "nsys", "otlp", "execution_trace"
   std::string sha256;
   std::uint64_t bytes = 0;
   std::uint64_t events_written = 0;
@@ -69,5 +72,7 @@ std::string meta_text(const nlohmann::ordered_json& meta);
 // Each reads request.path (already known to be of its dialect) into a new event file `output`.
 Result<SourceResult> import_kineto(const SourceRequest& request, const std::string& output);
 Result<SourceResult> import_nsys(const SourceRequest& request, const std::string& output);
+Result<SourceResult> import_otlp(const SourceRequest& request, const std::string& output);
+Result<SourceResult> import_chakra(const SourceRequest& request, const std::string& output);
 
 }  // namespace teller

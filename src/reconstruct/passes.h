@@ -40,11 +40,16 @@ StepRoots find_steps(Workspace& work);
 // rows.cpp: reads the step records, adds a row item per request and fills chains.steps' facts and
 // chains.rows (whose `node` is an item until write_nodes()).
 void add_rows(Workspace& work, StepRoots& steps);
+// request_facts.cpp: gives the ranges of spans their requests: those of ranges and rows where one of
+// them has that id or another spelling of it, else new ones.
+void join_requests(Workspace& work);
 // emit.cpp: writes the trees as nodes in preorder and fills what steps know from their nodes. Fails
 // if an item was lost on the way, which would be a defect of teller.
 Status write_nodes(Workspace& work, const StepRoots& steps);
 // requests.cpp: fills chains.requests from nodes and rows.
 void fill_requests(Workspace& work);
+// request_facts.cpp: adds what spans state of their requests where steps do not tell it.
+void add_request_facts(Workspace& work);
 // requests.cpp: a sign of a request at `time_ns` (log lines come after fill_requests).
 void see_request(Workspace& work, std::uint32_t request, std::int64_t time_ns);
 

@@ -33,8 +33,10 @@ Result<ReconstructSummary> reconstruct(RunFolder& run, const ReconstructOptions&
   bind_items(work);
   StepRoots steps = find_steps(work);
   add_rows(work, steps);
+  join_requests(work);
   TELLER_CHECK_OK(write_nodes(work, steps));
   fill_requests(work);
+  add_request_facts(work);
   RecordBalance logs;
   TELLER_CHECK_OK(align_logs(run, {options.log_window_ns}, work, logs));
   TELLER_TRY(ReconstructSummary summary, summarise(run, work, logs));
