@@ -132,8 +132,7 @@ class ChakraImport {
     const bool links = times_ == Times::kTied;
     for (const ChakraCall& call : sink_.calls) {
       EventRecord record;
-      record.kind =
-          static_cast<std::uint16_t>(links ? EventKind::kFlowEnd : EventKind::kRange);
+      record.kind = static_cast<std::uint16_t>(links ? EventKind::kFlowEnd : EventKind::kRange);
       record.flags = call.flags;
       record.begin_ns = call.begin_ns;
       record.end_ns = links ? call.begin_ns : call.end_ns;

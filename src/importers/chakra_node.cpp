@@ -42,7 +42,10 @@ class NodeReader {
 
   void member(const std::string& key, const Json& value) {
     if (key == "attrs" && value.is_array()) {
-      for (const Json& attribute : value) this->attribute(attribute);
+      // Adding a member takes a walk over those that are there.
+      constexpr std::size_t kMost = 1024;
+      for (std::size_t i = 0; i < value.size() && i < kMost; ++i) attribute(value[i]);
+      if (value.size() > kMost) attrs_["left_out"] = value.size() - kMost;
       return;
     }
     if (!take(key, value) && !says_nothing(value)) attrs_[key] = value;

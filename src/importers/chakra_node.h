@@ -18,7 +18,7 @@ struct ChakraNode {
   // Times that other tools added, in nanoseconds; the observer itself writes none.
   std::optional<std::int64_t> begin_ns;
   std::optional<std::int64_t> duration_ns;
-  std::string attrs;  // its other members as one compact JSON object; "" if there are none
+  std::string attrs;      // its other members as one compact JSON object; "" if there are none
   bool repaired = false;  // its text was no JSON or no UTF-8 and was mended
 
   // Whether it stands for a process or a thread and for no call.

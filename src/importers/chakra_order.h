@@ -1,5 +1,5 @@
-// Places the nodes of an execution trace in time: at the profiler's times where it is known, else in
-// their order.
+// Places the nodes of an execution trace in time: at the profiler's times where it is known, else
+// in their order.
 #pragma once
 
 #include <cstdint>

@@ -199,8 +199,8 @@ class RunImport {
     summary_.names.resize(dialects.size());
     summary_.files.resize(dialects.size());
     summary_.sources.resize(dialects.size());
-    const bool ties = std::find(dialects.begin(), dialects.end(), Dialect::kExecutionTrace) !=
-                      dialects.end();
+    const bool ties =
+        std::find(dialects.begin(), dialects.end(), Dialect::kExecutionTrace) != dialects.end();
     operators_ = ties ? std::make_unique<OperatorTimes>() : nullptr;
     // Execution traces come last: they take their times from a profiler's trace of the process.
     for (const bool last : {false, true}) {

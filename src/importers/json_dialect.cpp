@@ -16,13 +16,13 @@ struct Key {
   JsonDialect dialect;
 };
 
-// Keys of a top-level object that belong to one format alone. OTLP's have a second spelling, that of
-// the fields' names in its protocol.
+// Keys of a top-level object that belong to one format alone. OTLP's have a second spelling, that
+// of the fields' names in its protocol.
 constexpr Key kKeys[] = {
-    {"traceEvents", JsonDialect::kKineto},      {"nodes", JsonDialect::kExecutionTrace},
-    {"resourceSpans", JsonDialect::kOtlp},      {"resource_spans", JsonDialect::kOtlp},
-    {"resourceLogs", JsonDialect::kOtlp},       {"resource_logs", JsonDialect::kOtlp},
-    {"resourceMetrics", JsonDialect::kOtlp},    {"resource_metrics", JsonDialect::kOtlp},
+    {"traceEvents", JsonDialect::kKineto},   {"nodes", JsonDialect::kExecutionTrace},
+    {"resourceSpans", JsonDialect::kOtlp},   {"resource_spans", JsonDialect::kOtlp},
+    {"resourceLogs", JsonDialect::kOtlp},    {"resource_logs", JsonDialect::kOtlp},
+    {"resourceMetrics", JsonDialect::kOtlp}, {"resource_metrics", JsonDialect::kOtlp},
 };
 
 std::optional<JsonDialect> dialect_of_key(std::string_view key) {

@@ -6,7 +6,7 @@
 namespace teller {
 
 enum class JsonDialect {
-  kKineto,          // a Chrome trace: also what can't be told, so that its reader says what is wrong
+  kKineto,  // a Chrome trace: also what can't be told, so that its reader says what is wrong
   kExecutionTrace,  // PyTorch's execution trace (Chakra)
   kOtlp,            // OpenTelemetry
 };

@@ -10,9 +10,9 @@
 
 namespace teller {
 
-// Objects stand one behind the other: as JSON lines, or printed over many lines. What is broken ends
-// at the next line that begins an object of the same kind, so that a line which its writer left
-// half written costs only itself.
+// Objects stand one behind the other: as JSON lines, or printed over many lines. What is broken
+// ends at the next line that begins an object of the same kind, so that a line which its writer
+// left half written costs only itself.
 class JsonDocuments {
  public:
   // `opening` is how a line that begins an object starts ("{\"resource"). An object larger than

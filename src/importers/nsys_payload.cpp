@@ -47,10 +47,10 @@ Type type_of(std::int64_t number) {
                              {Form::kUnsigned, 4},
                              {Form::kSigned, 8},  // int64_t
                              {Form::kUnsigned, 8},
-                             {Form::kFloat, 4},  // float
-                             {Form::kFloat, 8},  // double
-                             {},                 // long double
-                             {Form::kUnsigned, 8},  // size_t
+                             {Form::kFloat, 4},      // float
+                             {Form::kFloat, 8},      // double
+                             {},                     // long double
+                             {Form::kUnsigned, 8},   // size_t
                              {Form::kUnsigned, 8}};  // address
   const bool known = number > 0 && number < static_cast<std::int64_t>(std::size(kTypes));
   return known ? kTypes[number] : Type{};
@@ -220,7 +220,8 @@ Json NsysPayloads::fields(std::int64_t domain, const std::vector<Entry>& entries
     const std::string_view rest =
         placed && end <= bytes.size() ? bytes.substr(end) : std::string_view();
     Json read = value(domain, entry, rest, &size);
-    const std::string key = entry.name.empty() ? "entry " + std::to_string(object.size()) : entry.name;
+    const std::string key =
+        entry.name.empty() ? "entry " + std::to_string(object.size()) : entry.name;
     object[key] = std::move(read);
     placed = placed && size != 0;
     end += size;

@@ -1,5 +1,5 @@
-// Extended payloads of NVTX events in exports of Nsight Systems: the bytes of binaryData, read by the
-// schemas in NVTX_PAYLOAD_SCHEMA_ENTRIES.
+// Extended payloads of NVTX events in exports of Nsight Systems: the bytes of binaryData, read by
+// the schemas in NVTX_PAYLOAD_SCHEMA_ENTRIES.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ class NsysPayloads {
 
   // Appends to `attrs` ('{' and members) what the bytes say: "payload", an object of the schema's
   // fields; for ranges of NCCL (`range` is their name, else "") its plain keys too, those that
-  // `teller trace` writes. False, with nothing appended, if there is no such schema or the bytes are
-  // not those of a payload.
+  // `teller trace` writes. False, with nothing appended, if there is no such schema or the bytes
+  // are not those of a payload.
   bool append(std::string_view bytes, std::string_view range, std::string& attrs) const;
 
  private:
@@ -42,8 +42,8 @@ class NsysPayloads {
   Json value(std::int64_t domain, const Entry& entry, std::string_view bytes,
              std::size_t* size) const;
 
-  std::map<Key, std::map<std::int64_t, Entry>> schemas_;          // entries by index
-  std::map<Key, std::map<std::int64_t, std::string>> enums_;      // names by value
+  std::map<Key, std::map<std::int64_t, Entry>> schemas_;      // entries by index
+  std::map<Key, std::map<std::int64_t, std::string>> enums_;  // names by value
 };
 
 }  // namespace teller

@@ -1,5 +1,5 @@
-// When operators ran, by the number that PyTorch gave each call ("Record function id"): what ties the
-// nodes of an execution trace, which have no times, to a profiler's trace of the same process.
+// When operators ran, by the number that PyTorch gave each call ("Record function id"): what ties
+// the nodes of an execution trace, which have no times, to a profiler's trace of the same process.
 #pragma once
 
 #include <cstdint>

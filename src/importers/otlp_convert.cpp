@@ -13,8 +13,8 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr std::size_t kResourcesLimit = 1u << 20;
-constexpr const char* kSpanKinds[] = {"span", "internal", "server", "client", "producer",
-                                      "consumer"};
+constexpr const char* kSpanKinds[] = {"span",   "internal", "server",
+                                      "client", "producer", "consumer"};
 
 // Calls `use` for the elements of the first of these arrays that is there, until one fails.
 template <typename Use>
@@ -119,15 +119,14 @@ Status OtlpConverter::spans_of(const Json& resource) {
     return each(scoped, {"spans"},
                 [&](const Json& span) { return add_span(span, scope, service); });
   };
-  return each(resource,
-              {"scopeSpans", "scope_spans", "instrumentationLibrarySpans",
-               "instrumentation_library_spans"},
-              scope_of);
+  return each(
+      resource,
+      {"scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans"},
+      scope_of);
 }
 
 bool OtlpConverter::read_times(const Json& json, Span& span, EventRecord& record) {
-  const auto begin =
-      otlp_integer(otlp_member(json, "startTimeUnixNano", "start_time_unix_nano"));
+  const auto begin = otlp_integer(otlp_member(json, "startTimeUnixNano", "start_time_unix_nano"));
   const Json& end_value = otlp_member(json, "endTimeUnixNano", "end_time_unix_nano");
   const auto end = otlp_integer(end_value);
   if (!begin || *begin <= 0 || *begin == kOpenNs) return false;
@@ -260,8 +259,9 @@ void OtlpConverter::logs_of(const Json& resource) {
 void OtlpConverter::add_log(const Json& json, const Service& service, const std::string& stream) {
   ++counts_.records;
   LogLine line;
-  for (const auto& [camel, snake] : {std::pair{"timeUnixNano", "time_unix_nano"},
-                                     std::pair{"observedTimeUnixNano", "observed_time_unix_nano"}}) {
+  for (const auto& [camel, snake] :
+       {std::pair{"timeUnixNano", "time_unix_nano"},
+        std::pair{"observedTimeUnixNano", "observed_time_unix_nano"}}) {
     const auto time = otlp_integer(otlp_member(json, camel, snake));
     if (!line.t_ns && time && *time > 0) line.t_ns = *time;
   }

@@ -10,6 +10,10 @@ namespace {
 
 const Json kNull;
 
+// Adding a member to an object takes a walk over those that are there: more are left out, and their
+// number is said. OpenTelemetry's own limit is 128.
+constexpr std::size_t kMostMembers = 1024;
+
 // Attributes with prompts, answers and headers in them, by the conventions of OpenTelemetry,
 // OpenInference and OpenLLMetry. A name ends here or goes on behind a point.
 constexpr std::string_view kContent[] = {"gen_ai.prompt",
@@ -51,9 +55,11 @@ Json object_of(const Json& pairs) {
   Json object = Json::object();
   if (!pairs.is_array()) return object;
   for (const Json& pair : pairs) {
+    if (object.size() >= kMostMembers) break;
     const std::string key = otlp_text(pair, "key", "key");
     if (!key.empty()) object[key] = otlp_value(otlp_member(pair, "value", "value"));
   }
+  if (pairs.size() > kMostMembers) object["left_out"] = pairs.size() - kMostMembers;
   return object;
 }
 
@@ -113,8 +119,7 @@ Json otlp_attributes(const Json& owner, std::uint64_t& left_out) {
   Json object = object_of(otlp_member(owner, "attributes", "attributes"));
   for (auto& [key, value] : object.items()) {
     if (!is_content(key)) continue;
-    const std::size_t bytes =
-        value.dump(-1, ' ', false, Json::error_handler_t::replace).size();
+    const std::size_t bytes = value.dump(-1, ' ', false, Json::error_handler_t::replace).size();
     value = "<left out: " + std::to_string(bytes) + " bytes>";
     ++left_out;
   }

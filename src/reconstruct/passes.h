@@ -40,8 +40,8 @@ StepRoots find_steps(Workspace& work);
 // rows.cpp: reads the step records, adds a row item per request and fills chains.steps' facts and
 // chains.rows (whose `node` is an item until write_nodes()).
 void add_rows(Workspace& work, StepRoots& steps);
-// request_facts.cpp: gives the ranges of spans their requests: those of ranges and rows where one of
-// them has that id or another spelling of it, else new ones.
+// request_facts.cpp: gives the ranges of spans their requests: those of ranges and rows where one
+// of them has that id or another spelling of it, else new ones.
 void join_requests(Workspace& work);
 // emit.cpp: writes the trees as nodes in preorder and fills what steps know from their nodes. Fails
 // if an item was lost on the way, which would be a defect of teller.

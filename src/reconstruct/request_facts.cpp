@@ -30,8 +30,8 @@ void set_if_unknown(std::int64_t& column, std::int64_t value) {
   if (column < 0) column = value;
 }
 
-// What the engine's step records say is more exact, and tokens are counted there: spans fill in what
-// they leave open.
+// What the engine's step records say is more exact, and tokens are counted there: spans fill in
+// what they leave open.
 void add_facts(Workspace& work, const Source& source, std::uint32_t request, const Json& facts) {
   auto& requests = work.chains.requests;
   set_if_unknown(requests.first_scheduled_ns[request], time_of(facts, "scheduled_ns", source));
@@ -71,7 +71,8 @@ void add_request_facts(Workspace& work) {
     for (const auto block : source.file.blocks()) {
       for (const EventRecord& event : block) {
         const std::string_view attrs = source.file.string(event.attrs);
-        if (event.name >= source.names.size() || attrs.substr(0, kRequestAttrs.size()) != kRequestAttrs) {
+        if (event.name >= source.names.size() ||
+            attrs.substr(0, kRequestAttrs.size()) != kRequestAttrs) {
           continue;
         }
         const std::uint32_t request = source.names[event.name].request;

@@ -29,7 +29,8 @@ inline std::string import_once(Importer importer, const std::string& path) {
   demand(result->counts.balanced(), "records are in no bucket, or in two");
   const auto file = EventFile::open(output);
   demand(file.ok(), "the event file can't be read");
-  demand(file->damage().whole && file->damage().invalid_records == 0, "the event file is not whole");
+  demand(file->damage().whole && file->damage().invalid_records == 0,
+         "the event file is not whole");
   demand(file->event_count() == result->events_written, "events were lost");
   return sha256_file(output).value();
 }

@@ -13,7 +13,8 @@ namespace {
 void demand_inside(std::string_view part, std::string_view line) {
   if (part.empty()) return;
   const bool constant = part.size() <= 8 && line.find(part) == std::string_view::npos;
-  const bool inside = part.data() >= line.data() && part.data() + part.size() <= line.data() + line.size();
+  const bool inside =
+      part.data() >= line.data() && part.data() + part.size() <= line.data() + line.size();
   demand(inside || constant, "a field that is not of the line");
 }
 

@@ -1,5 +1,5 @@
-// Reconstruct on events that nobody would record: it answers, all records are in one bucket, and what
-// it wrote can be read.
+// Reconstruct on events that nobody would record: it answers, all records are in one bucket, and
+// what it wrote can be read.
 #include <cstring>
 
 #include "fuzz_file.h"
@@ -13,8 +13,19 @@ namespace teller::fuzz {
 namespace {
 
 constexpr const char* kStrings[] = {
-    "teller", "STEP", "BE", "RECORD", "NCCL", "fwdbwd", "a", "ProfilerStep#1", "aten::mm, op_id = 1",
-    "f request=r1", "queue request=cmpl-r1-0-0123abcd", "cudaGraphLaunch", "ncclDevKernel_AllReduce",
+    "teller",
+    "STEP",
+    "BE",
+    "RECORD",
+    "NCCL",
+    "fwdbwd",
+    "a",
+    "ProfilerStep#1",
+    "aten::mm, op_id = 1",
+    "f request=r1",
+    "queue request=cmpl-r1-0-0123abcd",
+    "cudaGraphLaunch",
+    "ncclDevKernel_AllReduce",
     R"({"v":1,"engine":"e","step":3,"req":[["r1","prefill",1,4,0]],"wait":[["r2",0]]})",
     R"({"v":2,"engine":"e","n":4,"req":[["r1","decode",0,1,4]],"wait":4})",
     R"({"request":{"id":"r1","scheduled_ns":5,"first_token_ns":9,"prompt_tokens":4}})"};
@@ -71,7 +82,8 @@ int fuzz_reconstruct(const std::uint8_t* data, std::size_t size) {
   const std::size_t half = size / 2;
   write_source(run->file("events/0.tev"), data, half);
   write_source(run->file("events/1.tev"), data + half, size - half);
-  demand(run->publish({"events", {"events/0.tev", "events/1.tev"}, "fuzz", 0, {}, "{}"}).ok(), "publish");
+  demand(run->publish({"events", {"events/0.tev", "events/1.tev"}, "fuzz", 0, {}, "{}"}).ok(),
+         "publish");
   const auto summary = reconstruct(*run, {});
   demand(summary.ok(), "sound files were refused");
   demand(Chains::open(run->file("chains.tcol")).ok(), "chains that can't be read");

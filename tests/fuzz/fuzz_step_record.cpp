@@ -20,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     // Names are read by the same stage, and are as free.
     fuzz::demand(line.empty() || !family_of(line).empty(), "a name without a family");
-    if (is_step_annotation(line)) fuzz::demand(parse_annotation(line).tokens >= -1, "tokens below none");
+    if (is_step_annotation(line))
+      fuzz::demand(parse_annotation(line).tokens >= -1, "tokens below none");
     text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
   }
   return 0;

@@ -211,6 +211,15 @@ def test_broken_spans_cost_only_themselves(tmp_path):
     assert file.events[1].end == tev.OPEN_NS
 
 
+def test_many_attributes_do_not_make_it_slow(tmp_path):
+    many = [{"key": f"k{i}", "value": {"intValue": i}} for i in range(200_000)]
+    (only,) = imported(tmp_path, json.dumps(export(span(0, 9, attributes=many)))).events
+    assert only.attrs["attributes"]["k1023"] == 1023 and only.attrs["attributes"]["left_out"] == 200_000 - 1024
+    nodes = [node(3, "aten::mm", 2, attrs=[{"name": f"k{i}", "value": i} for i in range(200_000)])]
+    (only,) = imported(tmp_path, json.dumps(execution_trace(*nodes))).events
+    assert only.attrs["left_out"] == 200_000 - 1024
+
+
 def test_what_is_no_otlp_says_so(tmp_path):
     for text in ('{"resourceSpans": 1', '{"resourceSpans":[{"scopeSpans":[{"spans":[{}]}]}]}'):
         source = tmp_path / "trace"

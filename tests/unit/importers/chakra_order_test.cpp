@@ -38,7 +38,8 @@ TEST(ChakraOrder, AnyIdsAndParents) {
   for (int round = 0; round < 50; ++round) {
     std::vector<ChakraCall> calls;
     for (int i = 0; i < 200; ++i) {
-      calls.push_back(call(random() % 150, random() % 150, static_cast<std::int64_t>(random() % 3)));
+      calls.push_back(
+          call(random() % 150, random() % 150, static_cast<std::int64_t>(random() % 3)));
     }
     set_order(calls);
     std::vector<bool> seen(400, false);

@@ -41,12 +41,13 @@ Read read(const std::string& text, std::size_t piece, std::size_t limit = 1 << 2
 
 TEST(JsonDocuments, LinesAndPrintedObjectsWhateverThePieces) {
   const std::string text =
-      "\xEF\xBB\xBF{\"a\":1}\n\n{\n \"a\": {\"b\": \"}\\\"{\"}\n}\n{\"a\":2}{\"a\":[3]},\n{\"a\":4}";
+      "\xEF\xBB\xBF{\"a\":1}\n\n{\n \"a\": {\"b\": "
+      "\"}\\\"{\"}\n}\n{\"a\":2}{\"a\":[3]},\n{\"a\":4}";
   for (const std::size_t piece : {1u, 2u, 3u, 7u, 64u, 4096u}) {
     const Read got = read(text, piece);
-    EXPECT_EQ(got.objects, (std::vector<std::string>{"{\"a\":1}",
-                                                     "{\n \"a\": {\"b\": \"}\\\"{\"}\n}",
-                                                     "{\"a\":2}", "{\"a\":[3]}", "{\"a\":4}"}))
+    EXPECT_EQ(got.objects,
+              (std::vector<std::string>{"{\"a\":1}", "{\n \"a\": {\"b\": \"}\\\"{\"}\n}",
+                                        "{\"a\":2}", "{\"a\":[3]}", "{\"a\":4}"}))
         << piece;
     EXPECT_EQ(got.broken, 0u);
     EXPECT_FALSE(got.cut);
@@ -54,7 +55,8 @@ TEST(JsonDocuments, LinesAndPrintedObjectsWhateverThePieces) {
 }
 
 TEST(JsonDocuments, WhatIsBrokenEndsAtTheNextLine) {
-  const Read got = read("{\"a\":1}\n{\"a\":\"never ends\n{\"a\":2}\nstray\n7\n{\"a\":3}\n{\"a\":", 5);
+  const Read got =
+      read("{\"a\":1}\n{\"a\":\"never ends\n{\"a\":2}\nstray\n7\n{\"a\":3}\n{\"a\":", 5);
   EXPECT_EQ(got.objects, (std::vector<std::string>{"{\"a\":1}", "{\"a\":2}", "{\"a\":3}"}));
   EXPECT_EQ(got.broken, 3u);
   EXPECT_TRUE(got.cut);

@@ -118,9 +118,9 @@ TEST(Property, KernelsComeBackUnderTheirCalls) {
     std::uint64_t correlation = 1;
     for (const Planted& range : forest.ranges()) {
       run.thread(1, range.thread).range(range.name, range.begin_ns, range.end_ns);
-      const bool leaf = std::none_of(
-          forest.ranges().begin(), forest.ranges().end(),
-          [&](const Planted& other) { return other.parent == range.name; });
+      const bool leaf =
+          std::none_of(forest.ranges().begin(), forest.ranges().end(),
+                       [&](const Planted& other) { return other.parent == range.name; });
       if (!leaf || range.end_ns - range.begin_ns < 3) continue;
       const std::string id = std::to_string(correlation);
       run.call("c" + id + "c", range.begin_ns + 1, range.end_ns - 1, correlation);

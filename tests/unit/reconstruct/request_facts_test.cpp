@@ -44,8 +44,8 @@ TEST(RequestFacts, StandAlone) {
 TEST(RequestFacts, RecordsOfStepsSayMore) {
   RunBuilder run;
   run.source(R"({"dialect":"capture","pid":1,"clock":{"base":"x","unix_offset_ns":0}})");
-  run.step("engine step", 40, 60).record(
-      45, R"({"v":1,"engine":"e","req":[["cmpl-my-req-0-871d72e8","prefill",1,5,0]]})");
+  run.step("engine step", 40, 60)
+      .record(45, R"({"v":1,"engine":"e","req":[["cmpl-my-req-0-871d72e8","prefill",1,5,0]]})");
   run.source(kSpans);
   run.add(span(run, "llm_request request=cmpl-my-req-0",
                R"({"request":{"id":"cmpl-my-req-0","scheduled_ns":20,"first_token_ns":30,)"
@@ -74,7 +74,8 @@ TEST(RequestFacts, WhatIsNoFactIsIgnored) {
 
 TEST(RequestMatcherSame, SpellingsOfOneId) {
   Interner ids;
-  for (const char* id : {"cmpl-a-0-871d72e8", "chatcmpl-b-0123abcd", "7", "p-0-0123abcd", "p-1-0123abcd", "plain-req"}) {
+  for (const char* id : {"cmpl-a-0-871d72e8", "chatcmpl-b-0123abcd", "7", "p-0-0123abcd",
+                         "p-1-0123abcd", "plain-req"}) {
     ids.intern(id);
   }
   const RequestMatcher matcher(ids);
