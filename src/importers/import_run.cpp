@@ -15,7 +15,6 @@
 
 #include "base/file.h"
 #include "importers/importers.h"
-#include "importers/input_stream.h"
 #include "importers/json_dialect.h"
 #include "importers/log_lines.h"
 #include "run_folder/run_folder.h"
@@ -42,7 +41,7 @@ Result<std::string> read_head(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return errno_error(action, errno);
   struct stat info {};
-  std::string head(64, '\0');
+  std::string head(64 << 10, '\0');
   const bool known = fstat(fd, &info) == 0;
   const ssize_t got = known && S_ISREG(info.st_mode) ? pread(fd, head.data(), head.size(), 0) : 0;
   const int number = errno;
@@ -67,9 +66,7 @@ Result<Dialect> dialect_of(const std::string& path) {
   if (head.starts_with("SQLite format")) {
     return Error{ErrorCode::kCorrupt, "importing " + path + ": its SQLite header is cut off", ""};
   }
-  TELLER_TRY(const auto input, InputStream::open(path));
-  const auto start = input->next();  // what is wrong with it, its importer says
-  switch (json_dialect(start ? *start : std::string_view())) {
+  switch (json_dialect(plain_head(head))) {
     case JsonDialect::kOtlp:
       return Dialect::kOtlp;
     case JsonDialect::kExecutionTrace:

@@ -1,5 +1,8 @@
 #include "importers/json_dialect.h"
 
+#define ZLIB_CONST
+#include <zlib.h>
+
 #include <cstddef>
 #include <optional>
 
@@ -50,6 +53,22 @@ std::size_t skip_blank(std::string_view text, std::size_t at) {
 }
 
 }  // namespace
+
+std::string plain_head(std::string_view head) {
+  if (head.substr(0, 2) != "\x1f\x8b") return std::string(head);
+  std::string text(256 << 10, '\0');
+  z_stream stream{};
+  constexpr int kGzip = 16 + MAX_WBITS;
+  if (inflateInit2(&stream, kGzip) != Z_OK) return "";
+  stream.next_in = reinterpret_cast<const Bytef*>(head.data());
+  stream.avail_in = static_cast<uInt>(head.size());
+  stream.next_out = reinterpret_cast<Bytef*>(text.data());
+  stream.avail_out = static_cast<uInt>(text.size());
+  inflate(&stream, Z_SYNC_FLUSH);  // what is wrong with it, its importer says
+  text.resize(text.size() - stream.avail_out);
+  inflateEnd(&stream);
+  return text;
+}
 
 JsonDialect json_dialect(std::string_view head) {
   if (head.substr(0, 3) == "\xEF\xBB\xBF") head.remove_prefix(3);
