@@ -217,13 +217,20 @@ class TableImport {
     if (table_ != "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION" || row.event_sync.value_or(0) == 0) {
       return {};
     }
-    if (!recorders_loaded_) TELLER_CHECK_OK(load_recorders());
+    if (!recorders_loaded_) TELLER_CHECK_OK(as_far_as_read(load_recorders()));
     const auto found = recorders_.find({global_pid(row.process.value_or(0)), *row.event_sync});
     if (found == recorders_.end()) return {};
     begin_member(row.attrs, "wait_on_cuda_event_record_corr_id");
     row.attrs += std::to_string(found->second.first);
     begin_member(row.attrs, "wait_on_stream");
     row.attrs += std::to_string(found->second.second);
+    return {};
+  }
+
+  // Damage of a table that only adds to this one's rows is noted, and costs them what it would add.
+  Status as_far_as_read(Status loaded) {
+    if (loaded || loaded.error().code != ErrorCode::kCorrupt) return loaded;
+    import_.truncated_reason = loaded.error().message;
     return {};
   }
 
@@ -247,7 +254,7 @@ class TableImport {
   // The time of a CUDA event is 0 if it was not collected: then that of the call that recorded it.
   Status find_event_time(NsysRow& row, EventRecord& record) {
     if (row.start.value_or(0) != 0) return {};
-    if (!calls_loaded_) TELLER_CHECK_OK(load_calls());
+    if (!calls_loaded_) TELLER_CHECK_OK(as_far_as_read(load_calls()));
     const std::int64_t correlation = row.correlation.value_or(-1);
     const auto call = call_starts_.find({global_pid(row.process.value_or(0)), correlation});
     row.start = call == call_starts_.end() ? std::nullopt : std::optional(call->second);

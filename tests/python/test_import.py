@@ -649,6 +649,30 @@ def test_waits_name_who_recorded_the_event(tmp_path):
     assert memory[0].attrs["address"] == 64
 
 
+def test_damage_of_a_related_table_costs_what_it_adds(tmp_path):
+    """The table that says who recorded an event is damaged: the waits themselves are all in a bucket."""
+    source = nsys_file(tmp_path / "profile")
+    db = sqlite3.connect(source)
+    db.executescript("""
+      CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start, end, deviceId, contextId, streamId, correlationId, globalPid,
+        syncType, eventId, eventSyncId);
+      INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SELECT 20, 30, 0, 1, 7, 50, globalPid, 2, 3, 5 FROM ProcessStreams;
+      INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SELECT 21, 30, 0, 1, 7, 50, globalPid, 2, 3, 5 FROM ProcessStreams;
+    """)
+    db.commit()
+    (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'CUPTI_ACTIVITY_KIND_CUDA_EVENT'").fetchone()
+    (size,) = db.execute("PRAGMA page_size").fetchone()
+    db.close()
+    data = bytearray(source.read_bytes())
+    data[(page - 1) * size] = 0xFF
+    source.write_bytes(data)
+    fails(4, "--allow-truncated", source, "-o", tmp_path / "run")
+    run_import(source, "-o", tmp_path / "run", "--allow-truncated")
+    file = tev.read_tev(tmp_path / "run" / "events" / "0.profile.tev")
+    waits = [e for e in file.events if e.category == "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"]
+    assert len(waits) == 2 and balanced(file.meta["counts"]) and file.meta["counts"]["truncated"] is True
+
+
 def test_start_end_ranges_of_nsight_keep_their_length(tmp_path):
     source = nsys_file(tmp_path / "profile")
     db = sqlite3.connect(source)
