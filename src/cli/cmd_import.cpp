@@ -18,9 +18,9 @@ namespace {
 
 constexpr const char* kHelp =
     "Makes a run folder from traces and logs that other tools wrote.\n\n"
-    "Reads PyTorch profiler (Kineto) JSON, plain or gzip, of CUDA and ROCm, Nsight Systems SQLite\n"
-    "exports (nsys export --type sqlite), and dumps of PyTorch's NCCL flight recorder (pickle or\n"
-    "JSON). What a file is, is found by what it holds.";
+    "Reads PyTorch profiler (Kineto) JSON, PyTorch execution traces and OpenTelemetry JSON, plain\n"
+    "or gzip, Nsight Systems SQLite exports (nsys export --type sqlite), and dumps of PyTorch's\n"
+    "NCCL flight recorder (pickle or JSON). What a file is, is found by what it holds.";
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -28,6 +28,7 @@ constexpr const char* kExamples =
     "  teller import rank*.json.gz -o RUN                 one file per rank, one run\n"
     "  teller import profile.sqlite --log serve.log -o RUN\n"
     "  teller import /tmp/nccl_trace_rank_* -o RUN        flight recorder dumps, one per rank\n"
+    "  teller import trace.json.gz spans.jsonl -o RUN     requests as the engine reported them\n"
     "  teller import cut.json --allow-truncated -o RUN    keep what is whole";
 
 // Below this size an import is over before a progress line would be read; but a small file can

@@ -2,11 +2,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
@@ -15,6 +17,7 @@
 #include "importers/flight_dump.h"
 #include "importers/importers.h"
 #include "importers/input_stream.h"
+#include "importers/json_dialect.h"
 #include "importers/log_lines.h"
 #include "run_folder/run_folder.h"
 
@@ -28,7 +31,7 @@ namespace {
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 constexpr std::string_view kGzipMagic{"\x1f\x8b", 2};
 
-enum class Dialect { kKineto, kNsys, kFlight };
+enum class Dialect { kKineto, kNsys, kFlight, kOtlp, kExecutionTrace };
 
 std::string last_part(const std::string& path) {
   const fs::path name = fs::path(path).filename();
@@ -41,7 +44,7 @@ Result<std::string> read_head(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return errno_error(action, errno);
   struct stat info {};
-  std::string head(4096, '\0');
+  std::string head(64 << 10, '\0');
   const bool known = fstat(fd, &info) == 0;
   const ssize_t got = known && S_ISREG(info.st_mode) ? pread(fd, head.data(), head.size(), 0) : 0;
   const int number = errno;
@@ -68,8 +71,16 @@ Result<Dialect> dialect_of(const std::string& path) {
   }
   if (looks_like_flight_dump(head)) return Dialect::kFlight;
   const bool packed = head.starts_with(kGzipMagic);
-  return packed && looks_like_flight_dump(inflated_start(head)) ? Dialect::kFlight
-                                                                : Dialect::kKineto;
+  if (packed && looks_like_flight_dump(inflated_start(head))) return Dialect::kFlight;
+  switch (json_dialect(plain_head(head))) {
+    case JsonDialect::kOtlp:
+      return Dialect::kOtlp;
+    case JsonDialect::kExecutionTrace:
+      return Dialect::kExecutionTrace;
+    case JsonDialect::kKineto:
+      break;
+  }
+  return Dialect::kKineto;
 }
 
 // Which ranks wrote the dumps among the inputs; in the order of the inputs, empty for others. A
@@ -94,6 +105,22 @@ Result<std::vector<FlightRank>> ranks_of_dumps(const ImportOptions& options,
     if (dialects[i] == Dialect::kFlight) ranks[i] = *next++;
   }
   return ranks;
+}
+
+Result<SourceResult> import_as(Dialect dialect, const SourceRequest& request,
+                               const std::string& output) {
+  switch (dialect) {
+    case Dialect::kNsys:
+      return import_nsys(request, output);
+    case Dialect::kOtlp:
+      return import_otlp(request, output);
+    case Dialect::kExecutionTrace:
+      return import_chakra(request, output);
+    case Dialect::kFlight:  // needs its rank: import_one()
+    case Dialect::kKineto:
+      break;
+  }
+  return import_kineto(request, output);
 }
 
 // Where the run will be: a folder that is not there, an empty one, or a run to replace.
@@ -198,8 +225,18 @@ class RunImport {
 
   Result<ImportSummary> import(const std::vector<Dialect>& dialects) {
     TELLER_TRY(ranks_, ranks_of_dumps(options_, dialects));
-    for (std::size_t i = 0; i < options_.inputs.size(); ++i) {
-      TELLER_CHECK_OK(import_one(i, dialects[i]));
+    summary_.names.resize(dialects.size());
+    summary_.files.resize(dialects.size());
+    summary_.sources.resize(dialects.size());
+    const bool ties =
+        std::find(dialects.begin(), dialects.end(), Dialect::kExecutionTrace) != dialects.end();
+    operators_ = ties ? std::make_unique<OperatorTimes>() : nullptr;
+    // Execution traces come last: they take their times from a profiler's trace of the process.
+    for (const bool last : {false, true}) {
+      for (std::size_t i = 0; i < dialects.size(); ++i) {
+        if ((dialects[i] == Dialect::kExecutionTrace) != last) continue;
+        TELLER_CHECK_OK(import_one(i, dialects[i]));
+      }
     }
     note_ranks(dialects, "file name",
                "are from the names of their files: their process groups fit several ranks");
@@ -232,22 +269,23 @@ class RunImport {
     request.name = last_part(request.path);
     request.allow_truncated = options_.allow_truncated;
     request.stop = options_.stop;
+    request.operators = operators_.get();
     if (options_.progress) {
       request.progress = [this, index](std::uint64_t done, std::uint64_t total) {
         options_.progress(index, done, total);
       };
     }
     const std::string file = event_file_name(index, request.name);
-    auto result = dialect == Dialect::kNsys ? import_nsys(request, run_.file(file))
-                  : dialect == Dialect::kFlight
+    auto result = dialect == Dialect::kFlight
                       ? import_flight(request, ranks_[index], run_.file(file))
-                      : import_kineto(request, run_.file(file));
+                      : import_as(dialect, request, run_.file(file));
     if (!result) return result.error();
     TELLER_CHECK_OK(check_new(request.path, result->sha256));
     take_logs(*result);
-    summary_.names.push_back(request.name);
-    summary_.files.push_back(file);
-    summary_.sources.push_back(std::move(*result));
+    summary_.names[index] = request.name;
+    summary_.files[index] = file;
+    summary_.sources[index] = std::move(*result);
+    first_ = false;
     return {};
   }
 
@@ -277,7 +315,6 @@ class RunImport {
     const auto offset = unix_offset(source.clock);
     if (clock_.is_null() && offset) clock_ = source.clock;
     const auto run_offset = unix_offset(clock_);
-    const bool first = summary_.sources.empty();
     for (LogLine& line : source.logs) {
       std::int64_t shift = 0;
       std::int64_t time = line.t_ns.value_or(0);
@@ -285,7 +322,7 @@ class RunImport {
                          !__builtin_sub_overflow(*offset, *run_offset, &shift) &&
                          !__builtin_add_overflow(time, shift, &time);
       if (line.t_ns && known) line.t_ns = time;
-      if (!known && !first) line.t_ns.reset();
+      if (!known && !first_) line.t_ns.reset();
       lines_.push_back(std::move(line));
     }
     source.logs.clear();
@@ -340,6 +377,8 @@ class RunImport {
   std::vector<LogLine> lines_;
   std::vector<FlightRank> ranks_;               // of inputs that are flight recorder dumps
   Json clock_;                                  // of the run; null until a source has one
+  bool first_ = true;                           // no source was read yet
+  std::unique_ptr<OperatorTimes> operators_;    // null where nothing will ask for them
   std::map<std::string, std::string> digests_;  // of sources -> path
 };
 

@@ -54,6 +54,24 @@ void append_control(char c, std::string& out) {
   }
 }
 
+// End of the comment that starts at `at`, as JavaScript writes them; `at` if there is none.
+std::size_t comment_end(std::string_view text, std::size_t at) {
+  const bool line = text.substr(at, 2) == "//";
+  if (!line && text.substr(at, 2) != "/*") return at;
+  const std::size_t end = text.find(line ? "\n" : "*/", at + 2);
+  return end == std::string_view::npos ? text.size() : end + (line ? 1 : 2);
+}
+
+// Whether nothing but blanks and comments stands between the comma at `at` and a closing bracket.
+bool is_trailing_comma(std::string_view text, std::size_t at) {
+  for (++at; at < text.size();) {
+    const std::size_t end = comment_end(text, at);
+    if (end == at && !is_json_blank(text[at])) return text[at] == '}' || text[at] == ']';
+    at = end == at ? at + 1 : end;
+  }
+  return false;
+}
+
 // Appends the character at text[at], which lies inside a string, mended; returns how far it went.
 std::size_t append_repaired(std::string_view text, std::size_t at, std::string& out) {
   const char c = text[at];
@@ -154,6 +172,10 @@ std::string repair_json(std::string_view text) {
       out += text[at++];
     } else if (in_string) {
       at += append_repaired(text, at, out);
+    } else if (const std::size_t end = comment_end(text, at); end != at) {
+      at = end;
+    } else if (text[at] == ',' && is_trailing_comma(text, at)) {
+      ++at;
     } else {
       const bool plain = static_cast<unsigned char>(text[at]) < 0x80;
       out += plain ? text.substr(at, 1) : kReplacement;

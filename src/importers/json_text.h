@@ -45,7 +45,8 @@ bool append_unescaped(std::string_view body, std::string& out);
 // Appends `text` as a JSON string token, quotes included.
 void append_quoted(std::string_view text, std::string& out);
 // Rewrites one JSON value so that its strings are well formed: bytes that are no UTF-8 become
-// U+FFFD, raw control characters and wrong escapes are escaped. Structure is left alone.
+// U+FFFD, raw control characters and wrong escapes are escaped. Of its structure only what JSON
+// never has is taken out: commas before a closing bracket, and comments.
 std::string repair_json(std::string_view text);
 
 }  // namespace teller

@@ -29,6 +29,17 @@ bool parse_number(std::string_view text, Number& value) {
   return !text.empty() && error == std::errc{} && end == text.data() + text.size();
 }
 
+// Whether the text holds what repair_json() takes out of an object's structure.
+bool may_be_mended(std::string_view text) {
+  for (std::size_t at = text.find_first_of(",/"); at != std::string_view::npos;
+       at = text.find_first_of(",/", at + 1)) {
+    if (text[at] == '/') return true;
+    const std::size_t next = text.find_first_not_of(" \t\r\n", at + 1);
+    if (next != std::string_view::npos && (text[next] == '}' || text[next] == ']')) return true;
+  }
+  return false;
+}
+
 // A number that stands for an id that is text.
 std::uint64_t hash_id(std::string_view text) {
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a
@@ -49,7 +60,8 @@ std::uint64_t parse_id(std::string_view text) {
 
 }  // namespace
 
-KinetoConverter::KinetoConverter(EventFileWriter& writer) : writer_(writer), tracks_(writer) {}
+KinetoConverter::KinetoConverter(EventFileWriter& writer, OperatorTimes* operators)
+    : writer_(writer), operators_(operators), tracks_(writer) {}
 
 void KinetoConverter::lost(std::uint64_t count) {
   counts_.records += count;
@@ -68,7 +80,8 @@ Result<bool> KinetoConverter::event(std::string_view text) {
   ++counts_.records;
   text_repaired_ = false;
   KinetoEventParser::Outcome outcome = parser_.parse(text, event_);
-  needs_repair_ = outcome == KinetoEventParser::Outcome::kNeedsRepair;
+  needs_repair_ = outcome == KinetoEventParser::Outcome::kNeedsRepair ||
+                  (outcome == KinetoEventParser::Outcome::kMalformed && may_be_mended(text));
   if (outcome == KinetoEventParser::Outcome::kGood) {
     TELLER_TRY(const bool done, convert());
     if (done) return true;
@@ -190,7 +203,21 @@ Status KinetoConverter::complete(EventRecord& record) {
   } else {
     ++counts_.unknown[entry.text.empty() ? "(no category)" : entry.text];
   }
+  if (operators_ != nullptr && meaning.kind == EventKind::kRange) note_operator(record);
   return write(record);
+}
+
+// Operators and annotations alike have a number of their call.
+void KinetoConverter::note_operator(const EventRecord& record) {
+  for (const JsonField& field : event_.args) {
+    if (field.key != "Record function id") continue;
+    std::uint64_t id = 0;
+    OperatorTime time{record.begin_ns, record.end_ns, 0, operator_name_hash(event_.name)};
+    std::int64_t pid = 0;
+    if (!parse_number(scalar_text(field.value), id) || id == 0) return;
+    if (!parse_number(event_.pid, pid) || !parse_number(event_.tid, time.tid)) return;
+    operators_->add(pid, id, time);
+  }
 }
 
 Status KinetoConverter::flow(EventRecord& record, EventKind kind) {
@@ -365,6 +392,7 @@ bool KinetoConverter::append_field(const JsonField& field, EventRecord& record) 
       needs_repair_ = !text_repaired_;
       break;
     case CopyResult::kMalformed:
+      needs_repair_ = !text_repaired_ && may_be_mended(field.value);
       break;
   }
   attrs_bad_ = true;

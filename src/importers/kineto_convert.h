@@ -14,6 +14,7 @@
 #include "importers/kineto_categories.h"
 #include "importers/kineto_event.h"
 #include "importers/kineto_tracks.h"
+#include "importers/operator_times.h"
 #include "importers/source_counts.h"
 #include "run_folder/event_file.h"
 
@@ -21,7 +22,8 @@ namespace teller {
 
 class KinetoConverter {
  public:
-  explicit KinetoConverter(EventFileWriter& writer);
+  // What operators ran when is added to `operators`, unless that is null.
+  explicit KinetoConverter(EventFileWriter& writer, OperatorTimes* operators = nullptr);
 
   // Reads one event and writes it. False if its text is no JSON object.
   Result<bool> event(std::string_view text);
@@ -69,8 +71,10 @@ class KinetoConverter {
   bool append_field(const JsonField& field, EventRecord& record);
   Status write(EventRecord& record);
   Status malformed();
+  void note_operator(const EventRecord& record);
 
   EventFileWriter& writer_;
+  OperatorTimes* operators_;
   KinetoEventParser parser_;
   KinetoTracks tracks_;
   KinetoEvent event_;

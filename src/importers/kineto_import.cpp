@@ -102,7 +102,7 @@ class KinetoHeader {
 class ImportSink : public KinetoSink {
  public:
   ImportSink(const SourceRequest& request, const InputStream& input, EventFileWriter& writer)
-      : converter(writer), request_(request), input_(input) {}
+      : converter(writer, request.operators), request_(request), input_(input) {}
 
   Result<bool> event(std::string_view text) override { return converter.event(text); }
   void lost(std::uint64_t count) override { converter.lost(count); }
@@ -157,6 +157,7 @@ Result<SourceResult> import_kineto(const SourceRequest& request, const std::stri
   const Json first = {
       {"dialect", "kineto"}, {"source", request.name}, {"size_bytes", input->file_bytes()}};
   TELLER_TRY(EventFileWriter writer, EventFileWriter::create(output, meta_text(first)));
+  if (request.operators != nullptr) request.operators->begin_source(request.name);
   ImportSink sink(request, *input, writer);
   auto end = KinetoReader(*input, sink).read();
   if (!end) return with_source(end.error(), request);
@@ -169,6 +170,7 @@ Result<SourceResult> import_kineto(const SourceRequest& request, const std::stri
   TELLER_CHECK_OK(writer.finish(meta_text(meta)));
   SourceResult result;
   result.clock = meta["clock"];
+  if (request.operators != nullptr) request.operators->end_source(result.clock);
   result.dialect = "kineto";
   result.bytes = input->file_bytes();
   auto digest = input->sha256();

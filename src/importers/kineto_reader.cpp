@@ -163,7 +163,7 @@ Result<bool> KinetoReader::read_member() {
   ++cursor_;
   TELLER_TRY(more, skip_blank(false));
   if (!more) return false;
-  if (key == "traceEvents" && text()[cursor_] == '[') {
+  if (key == limits_.events_key && text()[cursor_] == '[') {
     ++cursor_;
     end_.has_events = true;
     return read_elements();

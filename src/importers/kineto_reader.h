@@ -36,9 +36,10 @@ struct KinetoEnd {
 };
 
 struct KinetoLimits {
-  std::size_t event_bytes = 64u << 20;   // larger events are skipped and counted
-  std::size_t member_bytes = 64u << 20;  // larger top-level members are an error
-  std::size_t suspect_bytes = 1u << 20;  // an open event of this size may lack its end
+  std::size_t event_bytes = 64u << 20;          // larger events are skipped and counted
+  std::size_t member_bytes = 64u << 20;         // larger top-level members are an error
+  std::size_t suspect_bytes = 1u << 20;         // an open event of this size may lack its end
+  std::string_view events_key = "traceEvents";  // of the array whose elements are the events
 };
 
 class KinetoReader {

@@ -29,6 +29,7 @@ constexpr TableSpec kTables[] = {
     {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", EventKind::kDeviceRange, kFlagGraph, true},
     {"CUPTI_ACTIVITY_KIND_OVERHEAD", EventKind::kOverhead, 0, false},
     {"PROFILER_OVERHEAD", EventKind::kOverhead, 0, false},
+    {"CUDA_GPU_MEMORY_USAGE_EVENTS", EventKind::kMemory, 0, true},
     {"OSRT_API", EventKind::kRange, 0, false},
     {"CUDNN_EVENTS", EventKind::kRange, kFlagOperator, false},
     {"CUBLAS_EVENTS", EventKind::kRange, kFlagOperator, false},
@@ -86,6 +87,8 @@ std::string made_up_name(EventKind kind, const NsysRow& row) {
       return row.sync_type ? std::string(entry(kSyncTypes, row.sync_type)) : "Event Record";
     case EventKind::kOverhead:
       return std::string(entry(kOverheadTypes, row.overhead_type));
+    case EventKind::kMemory:
+      return row.memory_operation == 1 ? "free" : "allocate";
     case EventKind::kDeviceRange:
       return "graph " + std::to_string(row.graph.value_or(0));
     default:
@@ -126,6 +129,9 @@ class TableImport {
       return {};
     }
     set_ids(row, record);
+    if (record.kind == static_cast<std::uint16_t>(EventKind::kSync)) {
+      TELLER_CHECK_OK(append_recorder(row));
+    }
     record.track = track(row);
     record.name = name(row, record);
     append_launch(row);
@@ -140,7 +146,7 @@ class TableImport {
   bool set_times(const NsysRow& row, EventRecord& record) const {
     if (!row.start || *row.start == kOpenNs) return false;
     record.begin_ns = record.end_ns = *row.start;
-    const bool instant = spec_.kind == EventKind::kMark;
+    const bool instant = spec_.kind == EventKind::kMark || spec_.kind == EventKind::kMemory;
     if (instant || table_ == "CUPTI_ACTIVITY_KIND_CUDA_EVENT") return true;
     record.end_ns = row.end.value_or(kOpenNs);
     return record.end_ns >= record.begin_ns;
@@ -158,6 +164,9 @@ class TableImport {
       record.flags |= kFlagGraph;
     }
     record.value = row.bytes.value_or(0);
+    if (spec_.kind == EventKind::kMemory && row.memory_operation == 1 && record.value > 0) {
+      record.value = -record.value;  // given back
+    }
     if (spec_.kind == EventKind::kApiCall) {
       record.value = row.return_value.value_or(0);
       if (row.event_class == 1) record.flags |= kFlagDriver;
@@ -202,10 +211,50 @@ class TableImport {
     append("block", row.block);
   }
 
+  // Says which call and stream recorded the event that a synchronisation waits for, in the words of
+  // PyTorch's profiler. By eventSyncId: handles of events (eventId) are used again.
+  Status append_recorder(NsysRow& row) {
+    if (table_ != "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION" || row.event_sync.value_or(0) == 0) {
+      return {};
+    }
+    if (!recorders_loaded_) TELLER_CHECK_OK(as_far_as_read(load_recorders()));
+    const auto found = recorders_.find({global_pid(row.process.value_or(0)), *row.event_sync});
+    if (found == recorders_.end()) return {};
+    begin_member(row.attrs, "wait_on_cuda_event_record_corr_id");
+    row.attrs += std::to_string(found->second.first);
+    begin_member(row.attrs, "wait_on_stream");
+    row.attrs += std::to_string(found->second.second);
+    return {};
+  }
+
+  // Damage of a table that only adds to this one's rows is noted, and costs them what it would add.
+  Status as_far_as_read(Status loaded) {
+    if (loaded || loaded.error().code != ErrorCode::kCorrupt) return loaded;
+    import_.truncated_reason = loaded.error().message;
+    return {};
+  }
+
+  Status load_recorders() {
+    recorders_loaded_ = true;
+    constexpr const char* kTable = "CUPTI_ACTIVITY_KIND_CUDA_EVENT";
+    if (!import_.database.has_table(kTable)) return {};
+    TELLER_TRY(NsysQuery events, import_.database.rows(kTable));
+    const NsysRowReader reader(events, import_.database);
+    NsysRow row;
+    while (true) {
+      TELLER_TRY(const bool more, events.step());
+      if (!more) return {};
+      reader.read(row);
+      if (!row.event_sync || !row.correlation || !row.stream) continue;
+      recorders_.emplace(std::pair(global_pid(row.process.value_or(0)), *row.event_sync),
+                         std::pair(*row.correlation, *row.stream));
+    }
+  }
+
   // The time of a CUDA event is 0 if it was not collected: then that of the call that recorded it.
   Status find_event_time(NsysRow& row, EventRecord& record) {
     if (row.start.value_or(0) != 0) return {};
-    if (!calls_loaded_) TELLER_CHECK_OK(load_calls());
+    if (!calls_loaded_) TELLER_CHECK_OK(as_far_as_read(load_calls()));
     const std::int64_t correlation = row.correlation.value_or(-1);
     const auto call = call_starts_.find({global_pid(row.process.value_or(0)), correlation});
     row.start = call == call_starts_.end() ? std::nullopt : std::optional(call->second);
@@ -237,6 +286,9 @@ class TableImport {
   StringId category_;
   bool calls_loaded_ = false;
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> call_starts_;
+  bool recorders_loaded_ = false;
+  // By process and eventSyncId: correlation id and stream of the call that recorded the event.
+  std::map<std::pair<std::int64_t, std::int64_t>, std::pair<std::int64_t, std::int64_t>> recorders_;
 };
 
 }  // namespace

@@ -104,6 +104,12 @@ std::string_view NsysQuery::text(int i) const {
   return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), i))};
 }
 
+std::string_view NsysQuery::bytes(int i) const {
+  const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_.get(), i));
+  if (data == nullptr) return {};
+  return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), i))};
+}
+
 void NsysQuery::append_json(int i, std::string& out) const {
   switch (sqlite3_column_type(statement_.get(), i)) {
     case SQLITE_INTEGER:

@@ -31,6 +31,7 @@ class NsysQuery {
   bool is_integer(int i) const {
     return sqlite3_column_type(statement_.get(), i) == SQLITE_INTEGER;
   }
+  bool is_blob(int i) const { return sqlite3_column_type(statement_.get(), i) == SQLITE_BLOB; }
   bool is_text(int i) const { return sqlite3_column_type(statement_.get(), i) == SQLITE_TEXT; }
   std::int64_t integer(int i) const { return sqlite3_column_int64(statement_.get(), i); }
   // Nothing unless the value is an integer.
@@ -38,6 +39,8 @@ class NsysQuery {
     return is_integer(i) ? std::optional(integer(i)) : std::nullopt;
   }
   std::string_view text(int i) const;
+  // Of a blob, as they are.
+  std::string_view bytes(int i) const;
   // Appends the value as JSON.
   void append_json(int i, std::string& out) const;
 

@@ -23,9 +23,18 @@ constexpr const char* kKeptExportFacts[] = {"EXPORT_PRODUCT_NAME",   "EXPORT_PRO
                                             "EXPORT_SCHEMA_VERSION", "EXPORT_PLATFORM",
                                             "EXPORT_ARCH",           "EXPORT_HOST"};
 // Tables that explain others: not events, so not "ignored" either.
-constexpr std::string_view kLookupTables[] = {
-    "StringIds", "META_DATA_EXPORT", "META_DATA_CAPTURE", "ThreadNames",
-    "PROCESSES", "NVTX_EVENTS",      "DIAGNOSTIC_EVENT",  "ProcessStreams"};
+constexpr std::string_view kLookupTables[] = {"StringIds",
+                                              "META_DATA_EXPORT",
+                                              "META_DATA_CAPTURE",
+                                              "ThreadNames",
+                                              "PROCESSES",
+                                              "NVTX_EVENTS",
+                                              "DIAGNOSTIC_EVENT",
+                                              "ProcessStreams",
+                                              "NVTX_PAYLOAD_SCHEMAS",
+                                              "NVTX_PAYLOAD_SCHEMA_ENTRIES",
+                                              "NVTX_PAYLOAD_ENUMS",
+                                              "NVTX_PAYLOAD_ENUM_ENTRIES"};
 
 bool is_lookup(std::string_view table) {
   return table.starts_with("ENUM_") || table.starts_with("TARGET_INFO_") ||
@@ -215,6 +224,7 @@ Result<SourceResult> import_nsys(const SourceRequest& request, const std::string
   meta["counts"] = import.counts.to_json();
   meta["rows"] = result.rows;
   meta["tables_ignored"] = ignored;
+  if (import.payloads_unknown > 0) meta["payloads_unknown"] = import.payloads_unknown;
   if (const std::uint64_t views = database->views(); views > 0) {
     meta["views_ignored"] = views;
     result.notes.push_back(std::to_string(views) +

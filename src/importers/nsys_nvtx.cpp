@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "importers/json_text.h"
+#include "importers/nsys_payload.h"
 #include "importers/nsys_rows.h"
 
 namespace teller {
@@ -35,10 +36,13 @@ bool is_metadata(std::int64_t type) {
 class NvtxImport {
  public:
   explicit NvtxImport(NsysImport& import)
-      : import_(import), table_(import.writer.intern("NVTX_EVENTS")) {}
+      : import_(import),
+        table_(import.writer.intern("NVTX_EVENTS")),
+        nccl_(import.writer.intern("NCCL")) {}
 
   Status run() {
     TELLER_CHECK_OK(load_names());
+    payloads_.load(import_.database);
     TELLER_TRY(NsysQuery query, import_.database.rows("NVTX_EVENTS"));
     find_columns(query);
     for (std::uint64_t done = 0;; ++done) {
@@ -66,6 +70,7 @@ class NvtxImport {
     int domain = -1;
     int thread = -1;
     int end_thread = -1;
+    int binary = -1;
   };
 
   void find_columns(const NsysQuery& query) {
@@ -81,7 +86,8 @@ class NvtxImport {
         {"jsonTextId", &Columns::json_id},
         {"domainId", &Columns::domain},
         {"globalTid", &Columns::thread},
-        {"endGlobalTid", &Columns::end_thread}};
+        {"endGlobalTid", &Columns::end_thread},
+        {"binaryData", &Columns::binary}};
     others_.clear();
     numbers_.clear();
     for (int i = 0; i < query.columns(); ++i) {
@@ -93,7 +99,7 @@ class NvtxImport {
       }
       if (!found) {
         others_.push_back(i);
-      } else if (i != columns_.text) {
+      } else if (i != columns_.text && i != columns_.binary) {
         numbers_.push_back(i);
       }
     }
@@ -155,6 +161,7 @@ class NvtxImport {
     record.track = import_.host_track(number(query, columns_.thread).value_or(0));
     record.name = import_.intern(text(query), record);
     set_domain_and_category(query, record, attrs);
+    append_payload(query, record, attrs);
     append_others(query, attrs);
     if (kind == EventKind::kUnknown) {
       ++import_.counts.unknown["NVTX_EVENTS:" + std::to_string(type)];
@@ -216,6 +223,22 @@ class NvtxImport {
     attrs = message;
   }
 
+  // What no schema explains is kept by its length: the bytes themselves are no text.
+  void append_payload(const NsysQuery& query, const EventRecord& record, std::string& attrs) {
+    if (columns_.binary < 0 || query.is_null(columns_.binary)) return;
+    if (!query.is_blob(columns_.binary)) {
+      begin_member(attrs, "binaryData");
+      query.append_json(columns_.binary, attrs);
+      return;
+    }
+    const std::string_view bytes = query.bytes(columns_.binary);
+    const bool nccl = record.domain != 0 && record.domain == nccl_;
+    if (payloads_.append(bytes, nccl ? text(query) : std::string_view{}, attrs)) return;
+    begin_member(attrs, "binaryDataBytes");
+    attrs += std::to_string(bytes.size());
+    ++import_.payloads_unknown;
+  }
+
   void append_others(const NsysQuery& query, std::string& attrs) const {
     const auto thread = number(query, columns_.thread);
     const auto end_thread = number(query, columns_.end_thread);
@@ -242,6 +265,8 @@ class NvtxImport {
 
   NsysImport& import_;
   StringId table_;
+  StringId nccl_;  // NCCL's domain
+  NsysPayloads payloads_;
   Columns columns_;
   std::vector<int> others_;
   std::vector<int> numbers_;  // columns with a field of their own that takes integers

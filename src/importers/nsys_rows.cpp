@@ -38,6 +38,8 @@ constexpr FieldColumn kFields[] = {
     {"memKind", &NsysRow::memory_kind, true},
     {"syncType", &NsysRow::sync_type, true},
     {"overheadType", &NsysRow::overhead_type, true},
+    {"eventSyncId", &NsysRow::event_sync, true},
+    {"memoryOperationType", &NsysRow::memory_operation, true},
 };
 
 }  // namespace

@@ -33,7 +33,8 @@ struct NsysImport {
   SourceCounts counts;
   std::unordered_map<std::int64_t, std::string> thread_names;  // globalTid -> name
   std::string truncated_reason;
-  std::size_t interned_attrs = 0;  // bytes of attrs given to the writer's table of strings
+  std::uint64_t payloads_unknown = 0;  // of NVTX events, without a schema that explains them
+  std::size_t interned_attrs = 0;      // bytes of attrs given to the writer's table of strings
 
   // The track of a host thread.
   TrackId host_track(std::int64_t global_tid_value);
@@ -64,6 +65,8 @@ struct NsysRow {
   std::optional<std::int64_t> memory_kind;
   std::optional<std::int64_t> sync_type;
   std::optional<std::int64_t> overhead_type;
+  std::optional<std::int64_t> event_sync;        // eventSyncId
+  std::optional<std::int64_t> memory_operation;  // of CUDA_GPU_MEMORY_USAGE_EVENTS
   std::optional<std::int64_t> grid[3];
   std::optional<std::int64_t> block[3];
   std::string attrs;  // '{' and members, without the closing brace; "" if there are none

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "importers/flight_dump.h"
+#include "importers/operator_times.h"
 #include "importers/source_counts.h"
 #include "run_folder/event_file.h"
 #include "teller/result.h"
@@ -35,11 +36,13 @@ struct SourceRequest {
   // Called now and then with bytes done and bytes in all; may be empty.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
   const std::atomic<bool>* stop = nullptr;  // set when the user asked to stop; may be null
+  // Of the traces read before, where an execution trace is to follow; may be null.
+  OperatorTimes* operators = nullptr;
 };
 
 // What an importer found.
 struct SourceResult {
-  std::string dialect;  // "kineto", "nsys" or "flight"
+  std::string dialect;  // "kineto", "nsys", "flight", "otlp", "execution_trace"
   std::string sha256;
   std::uint64_t bytes = 0;
   std::uint64_t events_written = 0;
@@ -73,5 +76,7 @@ Result<SourceResult> import_nsys(const SourceRequest& request, const std::string
 // `rank` is who wrote the dump, as resolve_flight_ranks() found it.
 Result<SourceResult> import_flight(const SourceRequest& request, const FlightRank& rank,
                                    const std::string& output);
+Result<SourceResult> import_otlp(const SourceRequest& request, const std::string& output);
+Result<SourceResult> import_chakra(const SourceRequest& request, const std::string& output);
 
 }  // namespace teller

@@ -75,6 +75,9 @@ struct ReconstructCounters {
   std::uint64_t row_entries_malformed = 0;
   std::uint64_t request_names_joined = 0;  // other names of requests that have rows
 
+  std::uint64_t request_spans = 0;         // spans that say what became of a request
+  std::uint64_t request_spans_joined = 0;  // whose request is one of ranges or rows
+
   std::uint64_t log_lines_malformed = 0;  // lines of logs.jsonl that are no JSON object
   std::uint64_t log_entries = 0;          // lines that begin one; the others go on with one
   std::uint64_t log_lines_continued = 0;
@@ -119,6 +122,8 @@ void visit_counters(Counters& c, Visit&& visit) {
   TELLER_COUNTER(step_records_outside);
   TELLER_COUNTER(row_entries_malformed);
   TELLER_COUNTER(request_names_joined);
+  TELLER_COUNTER(request_spans);
+  TELLER_COUNTER(request_spans_joined);
   TELLER_COUNTER(log_lines_malformed);
   TELLER_COUNTER(log_entries);
   TELLER_COUNTER(log_lines_continued);

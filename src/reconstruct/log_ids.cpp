@@ -93,6 +93,18 @@ std::uint32_t RequestMatcher::lookup(std::string_view token) const {
   return alias == aliases_.end() ? kNoIndex : alias->second;
 }
 
+std::uint32_t RequestMatcher::same_request(std::string_view id) const {
+  if (const std::uint32_t whole = lookup(id); whole != kNoIndex) return whole;
+  const std::string_view plain = without_random_part(id);
+  for (const std::string_view spelling : {plain, without_number(plain)}) {
+    for (const std::string_view shorter : {spelling, without_endpoint(spelling)}) {
+      if (!may_stand_alone(shorter)) continue;
+      if (const std::uint32_t request = lookup(shorter); request != kNoIndex) return request;
+    }
+  }
+  return kNoIndex;
+}
+
 std::uint32_t RequestMatcher::find(std::string_view text) const {
   if (requests_.empty()) return kNoIndex;
   for (std::size_t at = 0; at < text.size();) {

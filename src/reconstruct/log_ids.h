@@ -19,6 +19,9 @@ class RequestMatcher {
 
   // Number of the first request that `text` names as a whole word; kNoIndex if it names none.
   std::uint32_t find(std::string_view text) const;
+  // Number of the request that `id`, which is all of an id, stands for, in whichever spelling;
+  // kNoIndex for none.
+  std::uint32_t same_request(std::string_view id) const;
 
  private:
   void add_alias(std::string_view alias, std::uint32_t request);

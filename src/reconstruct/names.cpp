@@ -54,7 +54,8 @@ const NameFacts& name_facts(Workspace& work, std::uint16_t source_index, StringI
   facts.operator_name = is_operator_name(text);
   facts.annotation = is_step_annotation(text);
   facts.graph_launch = contains_any(text, {"GraphLaunch"});
-  facts.request = work.request(split_request(text));
+  // Ids of spans may be spelt in another way than those of the engine: see join_requests().
+  if (source.dialect != kSpanDialect) facts.request = work.request(split_request(text));
   return facts;
 }
 

@@ -43,11 +43,16 @@ void add_rows(Workspace& work, StepRoots& steps);
 // request_names.cpp: makes one request of what an API server and its engine call differently.
 // Numbers requests anew; what was known of names is worked out again.
 void join_request_names(Workspace& work);
+// request_facts.cpp: gives the ranges of spans their requests: those of ranges and rows where one
+// of them has that id or another spelling of it, else new ones.
+void join_requests(Workspace& work);
 // emit.cpp: writes the trees as nodes in preorder and fills what steps know from their nodes. Fails
 // if an item was lost on the way, which would be a defect of teller.
 Status write_nodes(Workspace& work, const StepRoots& steps);
 // requests.cpp: fills chains.requests from nodes and rows.
 void fill_requests(Workspace& work);
+// request_facts.cpp: adds what spans state of their requests where steps do not tell it.
+void add_request_facts(Workspace& work);
 // requests.cpp: a sign of a request at `time_ns` (log lines come after fill_requests).
 void see_request(Workspace& work, std::uint32_t request, std::int64_t time_ns);
 

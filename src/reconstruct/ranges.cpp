@@ -79,7 +79,7 @@ class Collector {
     see(begin);
     switch (static_cast<EventKind>(event.kind)) {
       case EventKind::kRange:
-        return add_range(event, begin, run_end(event, begin), ItemKind::kRange);
+        return add_range(event, begin, run_end(event, begin), range_kind(event));
       case EventKind::kRangePush:
         stack(event).push_back(next_item());
         return add_range(event, begin, kOpenNs, ItemKind::kRange);
@@ -104,6 +104,13 @@ class Collector {
       default:
         return count_other(event);
     }
+  }
+
+  // A complete range with an id of its own is a start/end range of which the source knew both ends.
+  // In Kineto's traces an id says something else.
+  ItemKind range_kind(const EventRecord& event) const {
+    const bool free = (event.flags & kFlagHasCorrelation) != 0 && source_.dialect != "kineto";
+    return free ? ItemKind::kAsyncRange : ItemKind::kRange;
   }
 
   // Records that are no nodes. Synchronisation records and projected ranges repeat what calls and

@@ -34,8 +34,10 @@ Result<ReconstructSummary> reconstruct(RunFolder& run, const ReconstructOptions&
   StepRoots steps = find_steps(work);
   add_rows(work, steps);
   join_request_names(work);
+  join_requests(work);
   TELLER_CHECK_OK(write_nodes(work, steps));
   fill_requests(work);
+  add_request_facts(work);
   RecordBalance logs;
   TELLER_CHECK_OK(align_logs(run, {options.log_window_ns}, work, logs));
   TELLER_TRY(ReconstructSummary summary, summarise(run, work, logs));

@@ -68,11 +68,14 @@ struct NameFacts {
   bool graph_launch = false;   // a call that launches a graph
 };
 
+// What META calls sources whose ranges are spans of requests, as an engine reported them.
+inline constexpr std::string_view kSpanDialect = "otlp";
+
 // How a source's clock relates to Unix time, where it says.
 struct Source {
   EventFile file;
   std::string name;     // the input's file name, or "pid N"
-  std::string dialect;  // "capture", "kineto", "nsys"
+  std::string dialect;  // "capture", "kineto", "nsys", "otlp", "execution_trace"
   std::int64_t pid = -1;
   std::int64_t parent_pid = -1;  // where it is known
   bool lossy = false;            // events were dropped while it was recorded
@@ -112,6 +115,7 @@ struct Workspace {
   std::vector<std::uint32_t> step_of;  // by item: step index, kNoIndex outside any step
   Interner request_ids;                // request = id - 1
   std::unordered_map<std::string, std::string> request_aliases;  // other name -> id
+  std::uint32_t joined_below = 0;  // requests below this number were known before spans
   ChainsBuilder chains;
   ReconstructCounters counters;
   std::unordered_map<std::uint32_t, std::string> wait_reasons;  // by item: of rows that have one

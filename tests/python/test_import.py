@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sqlite3
+import struct
 import subprocess
 import time
 from pathlib import Path
@@ -556,3 +557,132 @@ def test_interrupt_where_nothing_is_found(tmp_path, kind):
     assert process.returncode == 143, stderr
     assert stderr.count("\n") == 1 and "stopped on request" in stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == ["big"]
+
+
+# --- Nsight Systems: payloads, events, memory -------------------------------------------------------------------
+
+def payload(schema: int, fields: bytes, domain: int = 1) -> bytes:
+    return struct.pack("<QQQQ", domain, schema, len(fields), 32 + len(fields)) + fields
+
+
+def nsys_with_payloads(path: Path) -> sqlite3.Connection:
+    """Schemas as Nsight exports those of NCCL: offsets missing for the first entry, each twice (two processes)."""
+    db = sqlite3.connect(path)
+    db.executescript("""
+      CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);
+      CREATE TABLE NVTX_EVENTS(start, end, eventType, rangeId, category, text, globalTid, textId, domainId, binaryData BLOB);
+      CREATE TABLE NVTX_PAYLOAD_SCHEMAS(domainId, schemaId, name, type, flags, numEntries, payloadSize, alignTo);
+      CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES(domainId, schemaId, idx, flags, type, name, description, arrayOrUnionDetail, offset);
+      CREATE TABLE NVTX_PAYLOAD_ENUM_ENTRIES(domainId, schemaId, idx, name, value, isFlag);
+      INSERT INTO StringIds VALUES(1, 'ncclAllReduce'), (2, 'ncclCommInitRank');
+      INSERT INTO NVTX_PAYLOAD_ENUM_ENTRIES VALUES(1, 500, 0, 'Sum', 0, 0), (1, 500, 1, 'Max', 2, 0);
+      INSERT INTO NVTX_EVENTS VALUES(0, NULL, 75, NULL, NULL, 'NCCL', 5, NULL, 1, NULL);
+    """)
+    entries = [(1, 20, 0, None, 18, "NCCL communicator ID", None), (1, 20, 1, None, 22, "Message size [bytes]", 8),
+               (1, 20, 2, None, 500, "Reduction operation", 16), (1, 21, 0, None, 18, "NCCL communicator ID", None),
+               (1, 21, 1, None, 5, "No. of ranks", 8), (1, 21, 2, None, 5, "Rank", 12), (1, 22, 0, None, 18, "a", None),
+               (1, 22, 1, 16, 5, "list", None), (1, 22, 2, None, 5, "behind", None)]
+    for row in entries * 2:
+        db.execute("INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES(domainId,schemaId,idx,flags,type,name,offset) VALUES(?,?,?,?,?,?,?)", row)
+    return db
+
+
+def test_nccl_payloads_of_nsight(tmp_path):
+    db = nsys_with_payloads(tmp_path / "profile")
+    rows = [(1, 9, 1, payload(20, struct.pack("<QQii", 0xFEDCBA9876543210, 4096, 2, 0))),
+            (2, 8, 2, payload(21, struct.pack("<Qiii", 7, 8, 3, 0)))]
+    db.executemany("INSERT INTO NVTX_EVENTS VALUES(?,?,59,NULL,NULL,NULL,5,?,1,?)", rows)
+    db.commit()
+    db.close()
+    run_import(tmp_path / "profile", "-o", tmp_path / "run")
+    file = tev.read_tev(tmp_path / "run" / "events" / "0.profile.tev")
+    reduce, init = file.events
+    assert reduce.attrs == {"payload": {"NCCL communicator ID": 0xFEDCBA9876543210, "Message size [bytes]": 4096,
+                                        "Reduction operation": "Max"}, "collective": "AllReduce", "bytes": 4096,
+                            "reduction": "Max", "communicator": "0xfedcba9876543210"}
+    assert init.attrs["operation"] == "CommInitRank" and (init.attrs["rank"], init.attrs["nranks"]) == (3, 8)
+    assert file.meta["tables_ignored"] == {} and "payloads_unknown" not in file.meta
+
+
+def test_payloads_that_lie(tmp_path):
+    """Sizes beyond the bytes, schemas that nobody knows, fields that are not there: null or counted, never read."""
+    db = nsys_with_payloads(tmp_path / "profile")
+    good = payload(20, struct.pack("<QQ", 1, 2))
+    bad = [b"", b"x" * 31, payload(99, b"12345678"), good[:16] + struct.pack("<Q", 1 << 60) + good[24:]]
+    for data in [*bad, good, payload(22, b"\x01" * 32)]:
+        db.execute("INSERT INTO NVTX_EVENTS VALUES(1,9,59,NULL,NULL,'r',5,NULL,1,?)", (data,))
+    db.execute("INSERT INTO NVTX_EVENTS VALUES(1,9,59,NULL,NULL,'r',5,NULL,1,'text')")
+    db.commit()
+    db.close()
+    run_import(tmp_path / "profile", "-o", tmp_path / "run")
+    file = tev.read_tev(tmp_path / "run" / "events" / "0.profile.tev")
+    *unknown, short, list_, text = (e.attrs for e in file.events)
+    assert [a["binaryDataBytes"] for a in unknown] == [len(b) for b in bad] and file.meta["payloads_unknown"] == len(bad)
+    assert short["payload"] == {"NCCL communicator ID": 1, "Message size [bytes]": 2, "Reduction operation": None}
+    assert list_["payload"] == {"a": 0x0101010101010101, "list": None, "behind": None}
+    assert text == {"binaryData": "text"}
+
+
+def test_waits_name_who_recorded_the_event(tmp_path):
+    """By eventSyncId: handles of events are used again."""
+    source = nsys_file(tmp_path / "profile")
+    db = sqlite3.connect(source)
+    db.executescript("""
+      CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start, end, deviceId, contextId, streamId, correlationId, globalPid,
+        syncType, eventId, eventSyncId);
+      CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS(start, globalPid, deviceId, contextId, address, bytes, memKind, memoryOperationType);
+      INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT SELECT 8, 0, 1, 9, 41, globalPid, 3, 5 FROM CUPTI_ACTIVITY_KIND_CUDA_EVENT;
+      INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SELECT 20, 30, 0, 1, 7, 50, globalPid, 2, 3, 5 FROM ProcessStreams;
+      INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SELECT 20, 30, 0, 1, 7, 51, globalPid, 3, 0, 0 FROM ProcessStreams;
+      INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS SELECT 3, globalPid, 0, 1, 64, 4096, 2, 0 FROM ProcessStreams;
+      INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS SELECT 4, globalPid, 0, 1, 64, 4096, 2, 1 FROM ProcessStreams;
+    """)
+    db.commit()
+    db.close()
+    run_import(source, "-o", tmp_path / "run")
+    file = tev.read_tev(tmp_path / "run" / "events" / "0.profile.tev")
+    waits, whole = (e for e in file.events if e.category == "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION")
+    assert waits.name == "Stream Wait Event" and waits.attrs["wait_on_cuda_event_record_corr_id"] == 41
+    assert waits.attrs["wait_on_stream"] == 9 and "wait_on_stream" not in whole.attrs
+    memory = [e for e in file.events if e.category == "CUDA_GPU_MEMORY_USAGE_EVENTS"]
+    assert [(e.kind, e.name, e.value) for e in memory] == [(20, "allocate", 4096), (20, "free", -4096)]
+    assert memory[0].attrs["address"] == 64
+
+
+def test_damage_of_a_related_table_costs_what_it_adds(tmp_path):
+    """The table that says who recorded an event is damaged: the waits themselves are all in a bucket."""
+    source = nsys_file(tmp_path / "profile")
+    db = sqlite3.connect(source)
+    db.executescript("""
+      CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start, end, deviceId, contextId, streamId, correlationId, globalPid,
+        syncType, eventId, eventSyncId);
+      INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SELECT 20, 30, 0, 1, 7, 50, globalPid, 2, 3, 5 FROM ProcessStreams;
+      INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION SELECT 21, 30, 0, 1, 7, 50, globalPid, 2, 3, 5 FROM ProcessStreams;
+    """)
+    db.commit()
+    (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'CUPTI_ACTIVITY_KIND_CUDA_EVENT'").fetchone()
+    (size,) = db.execute("PRAGMA page_size").fetchone()
+    db.close()
+    data = bytearray(source.read_bytes())
+    data[(page - 1) * size] = 0xFF
+    source.write_bytes(data)
+    fails(4, "--allow-truncated", source, "-o", tmp_path / "run")
+    run_import(source, "-o", tmp_path / "run", "--allow-truncated")
+    file = tev.read_tev(tmp_path / "run" / "events" / "0.profile.tev")
+    waits = [e for e in file.events if e.category == "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"]
+    assert len(waits) == 2 and balanced(file.meta["counts"]) and file.meta["counts"]["truncated"] is True
+
+
+def test_start_end_ranges_of_nsight_keep_their_length(tmp_path):
+    source = nsys_file(tmp_path / "profile")
+    db = sqlite3.connect(source)
+    gtid = (1 << 48) | (4211 << 24) | 4212
+    db.executemany("INSERT INTO NVTX_EVENTS(start,end,eventType,rangeId,text,domainId,globalTid) VALUES(?,?,60,?,?,0,?)",
+                   [(100, 200, 81, "first", gtid), (150, 300, 82, "second", gtid)])
+    db.commit()
+    db.close()
+    run_import(source, "-o", tmp_path / "run")
+    assert run_teller("reconstruct", tmp_path / "run").returncode == 0
+    nodes = [json.loads(line) for line in run_teller("dump", tmp_path / "run", "chains", "--json").stdout.splitlines()]
+    (second,) = (n for n in nodes if n.get("name") == "second")
+    assert second["end_ns"] - second["begin_ns"] == 150

@@ -55,6 +55,8 @@ class RunBuilder {
     event.track = writer_->track(track);
     return event;
   }
+  // A text of the current file.
+  StringId text(const std::string& text) { return writer_->intern(text); }
   RunBuilder& add(const EventRecord& event) {
     EXPECT_TRUE(writer_->add(event).ok());
     return *this;

@@ -1,0 +1,272 @@
+// Imports one execution trace of PyTorch (Chakra's JSON), plain or gzip.
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
+#include "importers/chakra_node.h"
+#include "importers/chakra_order.h"
+#include "importers/input_stream.h"
+#include "importers/json_text.h"
+#include "importers/kineto_reader.h"
+#include "importers/source_import.h"
+
+namespace teller {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::size_t kHeaderLimit = 1u << 20;
+
+// How the calls of a trace got their times.
+enum class Times { kStated, kTied, kOrder };
+
+class ChakraSink : public KinetoSink {
+ public:
+  ChakraSink(const SourceRequest& request, const InputStream& input, EventFileWriter& writer)
+      : request_(request), input_(input), writer_(writer) {}
+
+  // What is no node is malformed, but JSON all the same as far as the reader is concerned.
+  Result<bool> event(std::string_view text) override {
+    ++counts.records;
+    auto node = read_chakra_node(text);
+    if (!node) {
+      ++counts.malformed;
+      return true;
+    }
+    if (node->repaired) ++counts.repaired;
+    if (node->is_structure()) {
+      ++counts.metadata;
+      return true;
+    }
+    ++counts.events;
+    keep(*node);
+    return true;
+  }
+  void lost(std::uint64_t count) override {
+    counts.records += count;
+    counts.malformed += count;
+  }
+  void member(std::string_view key, std::string_view value) override {
+    header_bytes_ += key.size() + value.size();
+    Json json = header_bytes_ <= kHeaderLimit ? parse_json(value) : Json(Json::value_t::discarded);
+    if (json.is_discarded()) {
+      ++members_left_out;
+    } else {
+      header[std::string(key)] = std::move(json);
+    }
+  }
+  Status piece_done() override {
+    if (stop_requested(request_)) return interrupted_error(request_);
+    if (request_.progress) request_.progress(input_.bytes_read(), input_.file_bytes());
+    return {};
+  }
+
+  SourceCounts counts;
+  Json header = Json::object();
+  std::uint64_t members_left_out = 0;
+  std::vector<ChakraCall> calls;
+  bool all_timed = true;
+
+ private:
+  void keep(const ChakraNode& node) {
+    ChakraCall call;
+    call.id = node.id;
+    call.parent = node.parent;
+    call.rf_id = node.rf_id;
+    call.name_hash = operator_name_hash(node.name);
+    call.tid = node.tid;
+    call.name = writer_.intern(node.name);
+    call.attrs = writer_.append_text(with_ids(node));
+    if (!node.is_annotation()) call.flags |= kFlagOperator;
+    if (node.repaired) call.flags |= kFlagRepaired;
+    const bool sane = node.begin_ns && node.duration_ns && *node.duration_ns >= 0 &&
+                      !__builtin_add_overflow(*node.begin_ns, *node.duration_ns, &call.end_ns);
+    call.timed = sane && call.end_ns != kOpenNs;
+    call.begin_ns = call.timed ? *node.begin_ns : 0;
+    all_timed = all_timed && call.timed;
+    calls.push_back(call);
+  }
+
+  static std::string with_ids(const ChakraNode& node) {
+    std::string attrs = "{\"id\":" + std::to_string(node.id) +
+                        ",\"parent\":" + std::to_string(node.parent) +
+                        ",\"rf_id\":" + std::to_string(node.rf_id);
+    if (node.attrs.size() > 2) attrs += "," + node.attrs.substr(1);
+    return node.attrs.size() > 2 ? attrs : attrs + "}";
+  }
+
+  const SourceRequest& request_;
+  const InputStream& input_;
+  EventFileWriter& writer_;
+  std::size_t header_bytes_ = 0;
+};
+
+// The traced process in which most calls are found again; null if that is less than half of them.
+const TracedProcess* same_process(const OperatorTimes* times, std::int64_t pid,
+                                  const std::vector<ChakraCall>& calls) {
+  const TracedProcess* best = nullptr;
+  std::size_t most = 0;
+  if (times == nullptr) return nullptr;
+  for (const TracedProcess& process : times->processes()) {
+    if (process.pid != pid) continue;
+    std::size_t found = 0;
+    for (const ChakraCall& call : calls) {
+      if (process.find(call.rf_id, call.name_hash) != nullptr) ++found;
+    }
+    if (found > most) {
+      most = found;
+      best = &process;
+    }
+  }
+  return 2 * most >= calls.size() ? best : nullptr;
+}
+
+class ChakraImport {
+ public:
+  ChakraImport(const SourceRequest& request, ChakraSink& sink, EventFileWriter& writer)
+      : request_(request), sink_(sink), writer_(writer) {}
+
+  Status write() {
+    place();
+    const StringId category = writer_.intern("execution_trace");
+    const bool links = times_ == Times::kTied;
+    for (const ChakraCall& call : sink_.calls) {
+      EventRecord record;
+      record.kind = static_cast<std::uint16_t>(links ? EventKind::kFlowEnd : EventKind::kRange);
+      record.flags = call.flags;
+      record.begin_ns = call.begin_ns;
+      record.end_ns = links ? call.begin_ns : call.end_ns;
+      record.name = call.name;
+      record.category = category;
+      record.attrs = call.attrs;
+      if (links) {
+        record.correlation = call.rf_id;
+        record.flags = kFlagHasCorrelation | (call.flags & kFlagRepaired);
+      }
+      TrackRecord track;
+      track.kind = static_cast<std::uint32_t>(TrackKind::kHostThread);
+      track.pid = pid();
+      track.tid = call.tid;
+      record.track = writer_.track(track);
+      TELLER_CHECK_OK(writer_.add(record));
+    }
+    if (links) {
+      sink_.counts.flows = sink_.counts.events;
+      sink_.counts.events = 0;
+    }
+    return {};
+  }
+
+  Json meta() const {
+    Json meta;
+    meta["pid"] = pid();
+    meta["rank"] = nullptr;
+    meta["world_size"] = nullptr;
+    meta["clock"] = clock();
+    meta["times"] = times_ == Times::kStated ? "stated" : times_ == Times::kTied ? "tied" : "order";
+    if (process_ != nullptr) {
+      meta["tied"] = {
+          {"source", process_->source}, {"nodes", sink_.calls.size() - untied_}, {"not", untied_}};
+    }
+    meta["producer"] = sink_.header;
+    if (sink_.members_left_out > 0) meta["members_left_out"] = sink_.members_left_out;
+    meta["counts"] = sink_.counts.to_json();
+    return meta;
+  }
+
+  std::string note() const {
+    if (times_ == Times::kOrder) {
+      return "it states no times: its operators stand in their order, and how long one is only "
+             "says how many it holds";
+    }
+    if (times_ != Times::kTied || untied_ == 0) return "";
+    return std::to_string(untied_) + " of its " + std::to_string(sink_.calls.size()) +
+           " nodes are not in " + process_->source + ": they are put where the node around them is";
+  }
+
+ private:
+  std::int64_t pid() const {
+    const auto found = sink_.header.find("pid");
+    return found != sink_.header.end() && found->is_number_integer() ? found->get<std::int64_t>()
+                                                                     : 0;
+  }
+
+  Json clock() const {
+    if (process_ != nullptr) return process_->clock;
+    return {{"base", times_ == Times::kOrder ? "order" : "relative"}, {"unix_offset_ns", nullptr}};
+  }
+
+  void place() {
+    std::vector<ChakraCall>& calls = sink_.calls;
+    if (sink_.all_timed && !calls.empty()) {
+      times_ = Times::kStated;
+      return;
+    }
+    set_order(calls);
+    process_ = calls.empty() ? nullptr : same_process(request_.operators, pid(), calls);
+    if (process_ == nullptr) return;
+    times_ = Times::kTied;
+    std::vector<const OperatorTime*> tied;
+    for (const ChakraCall& call : calls) {
+      tied.push_back(process_->find(call.rf_id, call.name_hash));
+      untied_ += tied.back() == nullptr ? 1 : 0;
+    }
+    set_tied_times(calls, tied);
+  }
+
+  const SourceRequest& request_;
+  ChakraSink& sink_;
+  EventFileWriter& writer_;
+  const TracedProcess* process_ = nullptr;
+  std::size_t untied_ = 0;
+  Times times_ = Times::kOrder;
+};
+
+Status check(const SourceRequest& request, const KinetoEnd& end, const SourceCounts& counts) {
+  const std::uint64_t kept = counts.records - counts.malformed;
+  if (!end.truncated_reason.empty() && !request.allow_truncated) {
+    return truncated_error(request, end.truncated_reason, kept);
+  }
+  if (kept == 0 && counts.malformed > 0) {
+    return unknown_trace_error("none of its " + std::to_string(counts.malformed) +
+                               " nodes has an id and a name");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<SourceResult> import_chakra(const SourceRequest& request, const std::string& output) {
+  TELLER_TRY(const auto input, InputStream::open(request.path, {.stop = request.stop}));
+  const Json first = {{"dialect", "execution_trace"},
+                      {"source", request.name},
+                      {"size_bytes", input->file_bytes()}};
+  TELLER_TRY(EventFileWriter writer, EventFileWriter::create(output, meta_text(first)));
+  ChakraSink sink(request, *input, writer);
+  KinetoLimits limits;
+  limits.events_key = "nodes";
+  auto end = KinetoReader(*input, sink, limits).read();
+  if (!end) return with_source(end.error(), request);
+  sink.counts.truncated = !end->truncated_reason.empty();
+  if (Status status = check(request, *end, sink.counts); !status) {
+    return with_source(status.error(), request);
+  }
+  ChakraImport import(request, sink, writer);
+  TELLER_CHECK_OK(import.write());
+  const Json meta = import.meta();
+  TELLER_CHECK_OK(writer.finish(meta_text(meta)));
+  SourceResult result;
+  result.dialect = "execution_trace";
+  result.clock = meta["clock"];
+  result.bytes = input->file_bytes();
+  auto digest = input->sha256();
+  if (!digest) return with_source(digest.error(), request);
+  result.sha256 = *digest;
+  result.events_written = writer.events_written();
+  result.counts = sink.counts;
+  result.truncated_reason = end->truncated_reason;
+  if (const std::string note = import.note(); !note.empty()) result.notes.push_back(note);
+  return result;
+}
+
+}  // namespace teller

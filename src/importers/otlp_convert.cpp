@@ -1,0 +1,281 @@
+#include "importers/otlp_convert.h"
+
+#include <algorithm>
+
+#include "importers/json_text.h"
+#include "importers/log_lines.h"
+#include "importers/otlp_values.h"
+
+namespace teller {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::size_t kResourcesLimit = 1u << 20;
+constexpr const char* kSpanKinds[] = {"span",   "internal", "server",
+                                      "client", "producer", "consumer"};
+
+// Calls `use` for the elements of the first of these arrays that is there, until one fails.
+template <typename Use>
+Status each(const Json& object, std::initializer_list<const char*> keys, Use use) {
+  if (!object.is_object()) return {};
+  for (const char* key : keys) {
+    const auto found = object.find(key);
+    if (found == object.end() || !found->is_array()) continue;
+    for (const Json& element : *found) TELLER_CHECK_OK(use(element));
+    return {};
+  }
+  return {};
+}
+
+// The number of a span's kind, or its name in the enumeration (SPAN_KIND_SERVER).
+std::string kind_of(const Json& json) {
+  const Json& kind = otlp_member(json, "kind", "kind");
+  if (kind.is_number_integer()) {
+    const auto number = kind.get<std::int64_t>();
+    return number >= 0 && number < 6 ? kSpanKinds[number] : "span";
+  }
+  std::string text = kind.is_string() ? kind.get<std::string>() : "";
+  constexpr std::string_view kPrefix = "SPAN_KIND_";
+  if (text.substr(0, kPrefix.size()) != kPrefix) return "span";
+  text.erase(0, kPrefix.size());
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return text;
+}
+
+void add_text(Json& attrs, const char* key, const std::string& text) {
+  if (!text.empty()) attrs[key] = text;
+}
+
+Json parse_document(std::string_view text) {
+  const auto parse = [](std::string_view json) {
+    return fits_json_tree(json) ? Json::parse(json, nullptr, false)
+                                : Json(Json::value_t::discarded);
+  };
+  Json value = parse(text);
+  return value.is_discarded() ? parse(repair_json(text)) : value;
+}
+
+}  // namespace
+
+OtlpConverter::OtlpConverter(EventFileWriter& writer)
+    : writer_(writer), domain_(writer.intern("otlp")) {}
+
+Result<bool> OtlpConverter::document(std::string_view text) {
+  const Json json = parse_document(text);
+  if (!json.is_object()) return false;
+  TELLER_CHECK_OK(each(json, {"resourceSpans", "resource_spans"},
+                       [&](const Json& resource) { return spans_of(resource); }));
+  TELLER_CHECK_OK(each(json, {"resourceLogs", "resource_logs"}, [&](const Json& resource) {
+    logs_of(resource);
+    return Status();
+  }));
+  count_unknown(json, "resourceMetrics", "resource_metrics");
+  return true;
+}
+
+// Metrics are not read; the samples of each resource are one unknown record.
+void OtlpConverter::count_unknown(const Json& document, const char* camel, const char* snake) {
+  const Json& list = otlp_member(document, camel, snake);
+  if (!list.is_array() || list.empty()) return;
+  counts_.records += list.size();
+  counts_.unknown[camel] += list.size();
+}
+
+OtlpConverter::Service OtlpConverter::service_of(const Json& resource, std::string* name) {
+  std::uint64_t ignored = 0;
+  const Json attributes = otlp_attributes(otlp_member(resource, "resource", "resource"), ignored);
+  const std::string text = meta_text(attributes);
+  if (!attributes.empty() && resources_bytes_ + text.size() <= kResourcesLimit &&
+      known_resources_.emplace(text, true).second) {
+    resources_bytes_ += text.size();
+    resources_.push_back(attributes);
+  }
+  *name = otlp_text(attributes, "service.name", "service.name");
+  if (name->empty()) *name = "unknown service";
+  Service service;
+  service.name = writer_.intern(*name);
+  service.pid = otlp_integer(otlp_member(attributes, "process.pid", "process.pid")).value_or(0);
+  return service;
+}
+
+// Spans of one trace may nest, those of two traces never do.
+TrackId OtlpConverter::track_of(const Service& service, const std::string& trace) {
+  TrackRecord track;
+  track.kind = static_cast<std::uint32_t>(TrackKind::kOther);
+  track.pid = service.pid;
+  track.device_label = service.name;
+  track.stream_label = writer_.intern("trace " + trace);
+  return writer_.track(track);
+}
+
+Status OtlpConverter::spans_of(const Json& resource) {
+  std::string name;
+  const Service service = service_of(resource, &name);
+  const auto scope_of = [&](const Json& scoped) {
+    const Json& scope = otlp_member(scoped, "scope", "instrumentationLibrary");
+    return each(scoped, {"spans"},
+                [&](const Json& span) { return add_span(span, scope, service); });
+  };
+  return each(
+      resource,
+      {"scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans"},
+      scope_of);
+}
+
+bool OtlpConverter::read_times(const Json& json, Span& span, EventRecord& record) {
+  const auto begin = otlp_integer(otlp_member(json, "startTimeUnixNano", "start_time_unix_nano"));
+  const Json& end_value = otlp_member(json, "endTimeUnixNano", "end_time_unix_nano");
+  const auto end = otlp_integer(end_value);
+  if (!begin || *begin <= 0 || *begin == kOpenNs) return false;
+  if (!end && !end_value.is_null()) return false;
+  span.begin_ns = *begin;
+  span.end_ns = end && *end != 0 ? *end : kOpenNs;
+  // Clocks are set back while spans run.
+  if (span.end_ns < span.begin_ns) {
+    span.end_ns = span.begin_ns;
+    record.flags |= kFlagRepaired;
+    ++counts_.clipped;
+  }
+  return true;
+}
+
+Status OtlpConverter::add_span(const Json& json, const Json& scope, const Service& service) {
+  ++counts_.records;
+  Span span;
+  EventRecord record;
+  if (!json.is_object() || !read_times(json, span, record)) {
+    ++counts_.malformed;
+    return {};
+  }
+  span.trace = otlp_text(json, "traceId", "trace_id");
+  span.track = track_of(service, span.trace);
+  TELLER_CHECK_OK(write_span(json, scope, span, record));
+  TELLER_CHECK_OK(write_phases(span));
+  return write_events(json, span);
+}
+
+Status OtlpConverter::write_span(const Json& json, const Json& scope, Span& span,
+                                 EventRecord& record) {
+  const Json attributes = otlp_attributes(json, content_left_out_);
+  span.request = read_otlp_request(attributes, span.begin_ns, span.end_ns);
+  Json attrs = Json::object();
+  if (!span.request.id.empty()) {
+    attrs["request"] = span.request.to_json();
+    ++requests_;
+  }
+  add_text(attrs, "trace_id", span.trace);
+  add_text(attrs, "span_id", otlp_text(json, "spanId", "span_id"));
+  add_text(attrs, "parent_span_id", otlp_text(json, "parentSpanId", "parent_span_id"));
+  add_text(attrs, "trace_state", otlp_text(json, "traceState", "trace_state"));
+  add_text(attrs, "scope", otlp_text(scope, "name", "name"));
+  const Json& status = otlp_member(json, "status", "status");
+  if (status.is_object() && !status.empty()) attrs["status"] = status;
+  const Json& links = otlp_member(json, "links", "links");
+  if (links.is_array() && !links.empty()) attrs["links"] = links;
+  if (!attributes.empty()) attrs["attributes"] = attributes;
+
+  span.name = otlp_text(json, "name", "name");
+  const std::string suffix = span.request.id.empty() ? "" : " request=" + span.request.id;
+  record.kind = static_cast<std::uint16_t>(EventKind::kRange);
+  record.begin_ns = span.begin_ns;
+  record.end_ns = span.end_ns;
+  // Spans of one trace overlap where it forks: like ranges with an id of their own.
+  record.correlation = next_id_++;
+  record.flags |= kFlagHasCorrelation;
+  record.track = span.track;
+  record.domain = domain_;
+  record.category = writer_.intern(kind_of(json));
+  record.name = writer_.intern(span.name + suffix);
+  record.attrs = writer_.append_text(meta_text(attrs));
+  ++counts_.events;
+  return writer_.add(record);
+}
+
+// Queue, prefill and decode as ranges inside of the span, as far as it tells them.
+Status OtlpConverter::write_phases(const Span& span) {
+  const OtlpRequest& request = span.request;
+  const struct {
+    const char* name;
+    std::int64_t begin_ns;
+    std::int64_t end_ns;
+  } phases[] = {{"queue", request.queued_ns, request.scheduled_ns},
+                {"prefill", request.scheduled_ns, request.first_token_ns},
+                {"decode", request.first_token_ns, request.last_token_ns}};
+  for (const auto& phase : phases) {
+    if (phase.begin_ns < 0 || phase.end_ns < phase.begin_ns) continue;
+    EventRecord record;
+    record.kind = static_cast<std::uint16_t>(EventKind::kRange);
+    record.begin_ns = phase.begin_ns;
+    record.end_ns = phase.end_ns;
+    record.correlation = next_id_++;
+    record.flags = kFlagHasCorrelation;
+    record.track = span.track;
+    record.domain = domain_;
+    record.category = writer_.intern("phase");
+    record.name = writer_.intern(std::string(phase.name) + " request=" + request.id);
+    TELLER_CHECK_OK(writer_.add(record));
+  }
+  return {};
+}
+
+Status OtlpConverter::write_events(const Json& json, const Span& span) {
+  return each(json, {"events"}, [&](const Json& event) -> Status {
+    ++counts_.records;
+    const auto time = otlp_integer(otlp_member(event, "timeUnixNano", "time_unix_nano"));
+    if (!time || *time <= 0 || *time == kOpenNs) {
+      ++counts_.malformed;
+      return {};
+    }
+    EventRecord record;
+    record.kind = static_cast<std::uint16_t>(EventKind::kMark);
+    record.begin_ns = record.end_ns = *time;
+    record.track = span.track;
+    record.domain = domain_;
+    record.category = writer_.intern("event");
+    record.name = writer_.intern(otlp_text(event, "name", "name"));
+    const Json attributes = otlp_attributes(event, content_left_out_);
+    if (!attributes.empty()) record.attrs = writer_.append_text(meta_text(attributes));
+    ++counts_.events;
+    return writer_.add(record);
+  });
+}
+
+void OtlpConverter::logs_of(const Json& resource) {
+  std::string name;
+  const Service service = service_of(resource, &name);
+  const auto add = [&](const Json& log) {
+    add_log(log, service, name);
+    return Status();
+  };
+  const Status done = each(resource, {"scopeLogs", "scope_logs"}, [&](const Json& scoped) {
+    return each(scoped, {"logRecords", "log_records"}, add);
+  });
+  static_cast<void>(done);  // nothing in it can fail
+}
+
+void OtlpConverter::add_log(const Json& json, const Service& service, const std::string& stream) {
+  ++counts_.records;
+  LogLine line;
+  for (const auto& [camel, snake] :
+       {std::pair{"timeUnixNano", "time_unix_nano"},
+        std::pair{"observedTimeUnixNano", "observed_time_unix_nano"}}) {
+    const auto time = otlp_integer(otlp_member(json, camel, snake));
+    if (!line.t_ns && time && *time > 0) line.t_ns = *time;
+  }
+  line.stream = stream;
+  if (service.pid > 0) line.pid = service.pid;
+  line.level = otlp_text(json, "severityText", "severity_text");
+  const Json body = otlp_value(otlp_member(json, "body", "body"));
+  set_log_text(body.is_string() ? body.get<std::string>() : meta_text(body), line);
+  if (body.is_null() || line.text.empty()) {
+    ++counts_.malformed;
+    return;
+  }
+  ++counts_.metadata;
+  logs_.push_back(std::move(line));
+}
+
+}  // namespace teller

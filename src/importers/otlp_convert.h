@@ -1,0 +1,75 @@
+// Turns the spans of OpenTelemetry into event records, its log records into log lines, and counts
+// what becomes of them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "importers/otlp_request.h"
+#include "importers/source_counts.h"
+#include "importers/source_import.h"
+#include "run_folder/event_file.h"
+
+namespace teller {
+
+class OtlpConverter {
+ public:
+  explicit OtlpConverter(EventFileWriter& writer);
+
+  // Reads one export: an object with resourceSpans, resourceLogs or resourceMetrics. False if its
+  // text is no JSON object.
+  Result<bool> document(std::string_view text);
+
+  SourceCounts& counts() { return counts_; }
+  std::vector<LogLine>& logs() { return logs_; }
+  std::uint64_t content_left_out() const { return content_left_out_; }
+  std::uint64_t requests() const { return requests_; }
+  // META "resources": the attributes of what sent the spans, each once.
+  const nlohmann::ordered_json& resources() const { return resources_; }
+
+ private:
+  using Json = nlohmann::ordered_json;
+  // What sent spans.
+  struct Service {
+    StringId name = 0;
+    std::int64_t pid = 0;
+  };
+  // A span while it is read.
+  struct Span {
+    std::string trace;
+    std::string name;
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+    TrackId track = 0;
+    OtlpRequest request;
+  };
+
+  Status spans_of(const Json& resource);
+  Status add_span(const Json& json, const Json& scope, const Service& service);
+  bool read_times(const Json& json, Span& span, EventRecord& record);
+  Status write_span(const Json& json, const Json& scope, Span& span, EventRecord& record);
+  Status write_phases(const Span& span);
+  Status write_events(const Json& json, const Span& span);
+  void logs_of(const Json& resource);
+  void add_log(const Json& json, const Service& service, const std::string& stream);
+  Service service_of(const Json& resource, std::string* name);
+  TrackId track_of(const Service& service, const std::string& trace);
+  void count_unknown(const Json& document, const char* camel, const char* snake);
+
+  EventFileWriter& writer_;
+  StringId domain_;
+  SourceCounts counts_;
+  std::vector<LogLine> logs_;
+  Json resources_ = Json::array();
+  std::map<std::string, bool> known_resources_;
+  std::size_t resources_bytes_ = 0;
+  std::uint64_t content_left_out_ = 0;
+  std::uint64_t requests_ = 0;
+  std::uint64_t next_id_ = 1;
+};
+
+}  // namespace teller

@@ -1,0 +1,92 @@
+// Imports one file of OpenTelemetry's JSON: one export, or a line for each, as the file exporter of
+// its collector writes them; plain or gzip.
+#include <nlohmann/json.hpp>
+
+#include "importers/json_documents.h"
+#include "importers/otlp_convert.h"
+#include "importers/source_import.h"
+
+namespace teller {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+// One export is parsed as a whole.
+constexpr std::size_t kDocumentLimit = 64u << 20;
+
+Status read_documents(const SourceRequest& request, InputStream& input, OtlpConverter& converter,
+                      std::string& truncated) {
+  JsonDocuments documents(input, "{\"resource", kDocumentLimit);
+  SourceCounts& counts = converter.counts();
+  while (true) {
+    if (stop_requested(request)) return interrupted_error(request);
+    if (request.progress) request.progress(input.bytes_read(), input.file_bytes());
+    TELLER_TRY(const std::string_view text, documents.next());
+    if (text.empty()) break;
+    TELLER_TRY(const bool good, converter.document(text));
+    if (good) continue;
+    ++counts.records;
+    ++counts.malformed;
+  }
+  counts.records += documents.broken();
+  counts.malformed += documents.broken();
+  truncated = input.cut_reason();
+  if (truncated.empty() && documents.cut()) truncated = "it stops inside of an export";
+  counts.truncated = !truncated.empty();
+  return {};
+}
+
+Json meta_of(OtlpConverter& converter, const InputStream& input) {
+  Json meta;
+  meta["size_bytes"] = input.file_bytes();
+  meta["rank"] = nullptr;
+  meta["world_size"] = nullptr;
+  meta["clock"] = {{"base", "unix"}, {"unix_offset_ns", 0}};
+  meta["resources"] = converter.resources();
+  meta["requests"] = converter.requests();
+  meta["content_left_out"] = converter.content_left_out();
+  meta["counts"] = converter.counts().to_json();
+  return meta;
+}
+
+}  // namespace
+
+Result<SourceResult> import_otlp(const SourceRequest& request, const std::string& output) {
+  TELLER_TRY(const auto input, InputStream::open(request.path, {.stop = request.stop}));
+  const Json first = {
+      {"dialect", "otlp"}, {"source", request.name}, {"size_bytes", input->file_bytes()}};
+  TELLER_TRY(EventFileWriter writer, EventFileWriter::create(output, meta_text(first)));
+  OtlpConverter converter(writer);
+  SourceResult result;
+  const Status read = read_documents(request, *input, converter, result.truncated_reason);
+  if (!read) return with_source(read.error(), request);
+  const SourceCounts& counts = converter.counts();
+  const std::uint64_t kept = counts.records - counts.malformed;
+  if (counts.truncated && !request.allow_truncated) {
+    return truncated_error(request, result.truncated_reason, kept);
+  }
+  if (kept == 0 && counts.malformed > 0) {
+    return with_source(unknown_trace_error("none of its " + std::to_string(counts.malformed) +
+                                           " records is a span or a log record"),
+                       request);
+  }
+  const Json meta = meta_of(converter, *input);
+  TELLER_CHECK_OK(writer.finish(meta_text(meta)));
+  result.dialect = "otlp";
+  result.clock = meta["clock"];
+  result.bytes = input->file_bytes();
+  auto digest = input->sha256();
+  if (!digest) return with_source(digest.error(), request);
+  result.sha256 = *digest;
+  result.events_written = writer.events_written();
+  result.counts = counts;
+  result.logs = std::move(converter.logs());
+  if (const std::uint64_t count = converter.content_left_out(); count > 0) {
+    result.notes.push_back(std::to_string(count) +
+                           " attributes with prompts, answers or headers were left out");
+  }
+  return result;
+}
+
+}  // namespace teller

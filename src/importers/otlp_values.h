@@ -1,0 +1,29 @@
+// Values of OpenTelemetry's JSON (OTLP): attributes, numbers and times, in either spelling of their
+// keys.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace teller {
+
+// Member `camel` of `object`, or else `snake`: OTLP/JSON writes lowerCamelCase, other writers of
+// the same messages their fields' own names. Null if neither is there.
+const nlohmann::ordered_json& otlp_member(const nlohmann::ordered_json& object, const char* camel,
+                                          const char* snake);
+// A text member; "" if it is missing or no text.
+std::string otlp_text(const nlohmann::ordered_json& object, const char* camel, const char* snake);
+// 64-bit integers are written as text, by some as numbers.
+std::optional<std::int64_t> otlp_integer(const nlohmann::ordered_json& value);
+// An attribute's value (AnyValue) as plain JSON; null if it is none.
+nlohmann::ordered_json otlp_value(const nlohmann::ordered_json& any);
+
+// The attributes of a span, an event or a resource as one object. Values that hold what users
+// wrote or were answered are replaced by a word about their size, and counted in `left_out`.
+nlohmann::ordered_json otlp_attributes(const nlohmann::ordered_json& owner,
+                                       std::uint64_t& left_out);
+
+}  // namespace teller

@@ -1,0 +1,61 @@
+// What fuzz targets share: readers take paths, so inputs go through a file in memory; and what a
+// target demands of an answer ends the process with a word about it.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace teller::fuzz {
+
+// A folder of this process, in memory where the machine has such, removed at its end.
+class Folder {
+ public:
+  Folder() {
+    std::error_code error;
+    const std::string base = std::filesystem::is_directory("/dev/shm", error) ? "/dev/shm" : "/tmp";
+    path_ = base + "/teller-fuzz-" + std::to_string(getpid());
+    std::filesystem::create_directories(path_);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+  }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+inline const Folder& folder() {
+  static const Folder made;
+  return made;
+}
+
+// Writes `bytes` to the file `name` of the folder and returns its path.
+inline std::string put(const std::string& name, std::string_view bytes) {
+  const std::string path = folder().file(name);
+  std::ofstream(path, std::ios::binary | std::ios::trunc)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return path;
+}
+
+inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
+
+inline void demand(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "fuzz: %s\n", what);
+  std::abort();
+}
+
+}  // namespace teller::fuzz
