@@ -55,7 +55,8 @@ Status TracedProcesses::accept(int listener) {
   for (;;) {
     const int connection = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
     if (connection < 0) return {};
-    const timeval patience{0, 100000};
+    // A sender on a busy machine may be put aside between its connection and its message.
+    const timeval patience{0, 500000};
     setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     ucred sender{};
     socklen_t size = sizeof sender;

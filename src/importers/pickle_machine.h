@@ -60,4 +60,8 @@ class Machine {
   std::size_t held_ = 0;  // items of all containers
 };
 
+// Why an opcode is not run: it makes or calls objects, holds what no flight recorder writes, or is
+// none.
+Error refused_opcode(unsigned char opcode);
+
 }  // namespace teller::pickle_detail

@@ -22,69 +22,6 @@ constexpr unsigned char kProto = 0x80;
 constexpr unsigned char kOldestProtocol = 2;
 constexpr unsigned char kNewestProtocol = 5;
 
-// Opcodes that import, call or build objects, or refer to what is not in the file.
-const char* refused_name(unsigned char opcode) {
-  switch (opcode) {
-    case 'c':
-      return "GLOBAL";
-    case 0x93:
-      return "STACK_GLOBAL";
-    case 'R':
-      return "REDUCE";
-    case 'b':
-      return "BUILD";
-    case 'i':
-      return "INST";
-    case 'o':
-      return "OBJ";
-    case 0x81:
-      return "NEWOBJ";
-    case 0x92:
-      return "NEWOBJ_EX";
-    case 'P':
-      return "PERSID";
-    case 'Q':
-      return "BINPERSID";
-    case 0x82:
-      return "EXT1";
-    case 0x83:
-      return "EXT2";
-    case 0x84:
-      return "EXT4";
-    case 0x97:
-      return "NEXT_BUFFER";
-    case 0x98:
-      return "READONLY_BUFFER";
-    default:
-      return nullptr;
-  }
-}
-
-// Opcodes that hold data which no flight recorder writes.
-const char* unread_name(unsigned char opcode) {
-  switch (opcode) {
-    case 'S':
-      return "STRING";
-    case 'V':
-      return "UNICODE";
-    case 0x8f:
-      return "EMPTY_SET";
-    case 0x90:
-      return "ADDITEMS";
-    case 0x91:
-      return "FROZENSET";
-    case 0x96:
-      return "BYTEARRAY8";
-    default:
-      return nullptr;
-  }
-}
-
-std::string hex(unsigned char byte) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  return {'0', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
-}
-
 Value number_value(std::int64_t number, Kind kind = Kind::kInt) {
   Value value;
   value.kind = kind;
@@ -281,24 +218,8 @@ class Reader {
       case 'u':
         return machine_.set_marked();
       default:
-        return refuse(opcode);
+        return pickle_detail::refused_opcode(opcode);
     }
-  }
-
-  Status refuse(unsigned char opcode) const {
-    if (const char* name = refused_name(opcode)) {
-      return Error{ErrorCode::kUnsupported,
-                   std::string("opcode ") + name + " (" + hex(opcode) +
-                       ") makes or calls Python objects: teller reads pickles of plain data alone",
-                   "a flight recorder dump holds none; do not unpickle this file either"};
-    }
-    if (const char* name = unread_name(opcode)) {
-      return Error{ErrorCode::kUnsupported,
-                   std::string("opcode ") + name + " (" + hex(opcode) +
-                       ") is not read: no flight recorder writes it",
-                   ""};
-    }
-    return Error{ErrorCode::kCorrupt, "byte " + hex(opcode) + " is no opcode", ""};
   }
 
   // The next `count` bytes as taken_; false if the file has fewer.

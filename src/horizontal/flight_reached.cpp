@@ -1,0 +1,61 @@
+// How far a rank has come, and what it is called.
+#include "horizontal/flight_job.h"
+
+namespace teller::flight {
+
+namespace {
+
+// Whether the rank has enqueued a collective of which its dump has no entry: it was completed and
+// overwritten, or left out of a dump of what is active, or it never was.
+Reached reached_without_entry(const Job& job, const Node& node, std::size_t group,
+                              std::int64_t seq) {
+  const auto progress = node.progress.find(group);
+  if (!job.groups[group].has_p2p && progress != node.progress.end()) {
+    if (progress->second.completed >= seq) return Reached::kCompleted;
+    // One that is open, and whose entry newer ones have overwritten, is there.
+    if (progress->second.enqueued >= 0) {
+      return progress->second.enqueued < seq ? Reached::kNotEnqueued : Reached::kThere;
+    }
+  }
+  // Entries of sends and receives tell how many collectives came before them.
+  const auto last = node.last_seq.find(group);
+  const bool later = last != node.last_seq.end() && last->second >= seq;
+  return later ? Reached::kCompleted : Reached::kNotEnqueued;
+}
+
+}  // namespace
+
+std::size_t position_of(const Node& node, std::size_t operation) {
+  const std::size_t batch = node.operations[operation].batch;
+  for (std::size_t i = 0; i < node.pending.size(); ++i) {
+    const Operation& one = node.operations[node.pending[i]];
+    if (node.pending[i] == operation || (batch != kNone && one.batch == batch)) return i;
+  }
+  return kNone;
+}
+
+Reached reached(const Job& job, std::size_t index, std::size_t group, std::int64_t seq) {
+  const Node& node = job.nodes[index];
+  if (!node.has_dump) return Reached::kUnknownRank;
+  const auto found = node.collectives.find({group, seq});
+  if (found == node.collectives.end()) return reached_without_entry(job, node, group, seq);
+  if (node.operations[found->second].completed) return Reached::kCompleted;
+  return position_of(node, found->second) == 0 ? Reached::kThere : Reached::kBehind;
+}
+
+std::string node_words(const Node& node) {
+  return node.rank ? "rank " + std::to_string(*node.rank) : "the rank of " + node.source;
+}
+
+std::string operation_words(const Job& job, const Operation& operation) {
+  const Group& group = job.groups[operation.group];
+  std::string words = flight_operation(operation.entry.name);
+  if (operation.other >= 0) {
+    words += (operation.send ? " to rank " : " from rank ") + std::to_string(operation.other);
+  }
+  const std::int64_t number = operation.collective ? operation.entry.seq : operation.entry.p2p_seq;
+  words += ", number " + std::to_string(number) + " of group " + group.name;
+  return group.description.empty() ? words : words + " " + group.description;
+}
+
+}  // namespace teller::flight
