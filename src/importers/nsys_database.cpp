@@ -7,6 +7,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "base/utf8.h"
 #include "importers/json_text.h"
 #include "importers/source_import.h"
 
@@ -19,8 +20,18 @@ constexpr int kValueBytes = 256 << 20;
 // Steps of SQLite's machine between two looks at the stop flag.
 constexpr int kStopSteps = 10000;
 
+// SQLite's messages quote the file: names in a damaged schema may be long and hold anything.
+std::string one_line(std::string_view message) {
+  std::string text;
+  append_valid_utf8(message.substr(0, 200), text);
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  return text;
+}
+
 Error sqlite_error(int code, sqlite3* db) {
-  const std::string why = db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code);
+  const std::string why = one_line(db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code));
   switch (code & 0xFF) {
     case SQLITE_INTERRUPT:
       return {ErrorCode::kInterrupted, "stopped on request", ""};

@@ -275,7 +275,8 @@ std::string_view split_request(std::string_view& name) {
 }
 
 std::string family_of(std::string_view name) {
-  split_request(name);
+  // A range that says nothing but whose it is.
+  if (!split_request(name).empty() && name.empty()) return "request";
   if (const std::string_view engine = annotation_family(name); !engine.empty()) {
     return std::string(engine);
   }

@@ -67,6 +67,18 @@ TEST_F(NsysDatabaseTest, ASchemaThatLiesRunsNothingEither) {
   EXPECT_EQ(database.error().code, ErrorCode::kCorrupt);
 }
 
+// SQLite's message quotes the table's name.
+TEST_F(NsysDatabaseTest, WhatADamagedSchemaHoldsStaysOneLine) {
+  make(
+      "CREATE TABLE StringIds(id, value); CREATE TABLE \"x\ny\"(a);"
+      "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = 'CREATE TABLE nonsense' "
+      "WHERE name LIKE 'x%'");
+  const auto database = NsysDatabase::open(path_, nullptr);
+  ASSERT_FALSE(database);
+  EXPECT_EQ(database.error().message.find('\n'), std::string::npos) << database.error().message;
+  EXPECT_LT(database.error().message.size(), 400u);
+}
+
 TEST_F(NsysDatabaseTest, StopsInsideOfAQuery) {
   make(
       "CREATE TABLE StringIds(id, value);"

@@ -101,5 +101,11 @@ TEST(Family, SplitsTheRequestOff) {
   EXPECT_EQ(inner, "a request=b c");
 }
 
+TEST(Family, ANameThatOnlySaysWhoseItIsHasOne) {
+  EXPECT_EQ(family_of(" request=r-1"), "request");
+  EXPECT_EQ(family_of("a request=r-1"), "a");
+  EXPECT_EQ(family_of(""), "");
+}
+
 }  // namespace
 }  // namespace teller
