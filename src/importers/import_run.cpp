@@ -12,7 +12,9 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "importers/content_signs.h"
 #include "importers/importers.h"
+#include "importers/input_list.h"
 #include "importers/log_lines.h"
 #include "run_folder/run_folder.h"
 
@@ -64,6 +66,12 @@ Result<Dialect> dialect_of(const std::string& path) {
     return Error{ErrorCode::kCorrupt, "importing " + path + ": its SQLite header is cut off", ""};
   }
   return Dialect::kKineto;
+}
+
+// Whether a file that was found in a folder or an archive is a trace, by what it holds.
+Result<bool> is_trace(const std::string& path) {
+  TELLER_TRY(const std::string head, inflated_head(path));
+  return head.starts_with(kSqliteMagic) || is_chrome_trace(head);
 }
 
 // Where the run will be: a folder that is not there, an empty one, or a run to replace.
@@ -146,10 +154,27 @@ class Workplace {
   bool moved_ = false;
 };
 
+// Where archives are unpacked: in the run's workplace, and gone before the run is moved.
+class Unpacked {
+ public:
+  explicit Unpacked(const std::string& workplace) : path_(workplace + "/unpacked") {
+    std::error_code error;
+    fs::create_directory(path_, error);  // unpacking will say why it can't write
+  }
+  const std::string& path() const { return path_; }
+  void remove() const {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  }
+
+ private:
+  std::string path_;
+};
+
 // "events/3.name.tev": the number keeps equal names apart.
 std::string event_file_name(std::size_t index, const std::string& name) {
   std::string stem = name;
-  for (const char* ending : {".gz", ".json", ".sqlite", ".trace", ".pt"}) {
+  for (const char* ending : {".gz", ".zst", ".json", ".sqlite", ".trace", ".pt"}) {
     if (stem.size() > std::strlen(ending) && stem.ends_with(ending)) {
       stem.resize(stem.size() - std::strlen(ending));
     }
@@ -164,11 +189,20 @@ std::string event_file_name(std::size_t index, const std::string& name) {
 
 class RunImport {
  public:
-  RunImport(const ImportOptions& options, RunFolder& run) : options_(options), run_(run) {}
+  RunImport(const ImportOptions& options, const InputList& inputs, RunFolder& run)
+      : options_(options), inputs_(inputs), run_(run) {}
 
-  Result<ImportSummary> import(const std::vector<Dialect>& dialects) {
-    for (std::size_t i = 0; i < options_.inputs.size(); ++i) {
-      TELLER_CHECK_OK(import_one(i, dialects[i]));
+  Result<ImportSummary> import() {
+    std::vector<Dialect> dialects;  // of all, before the first is read
+    for (const InputFile& input : inputs_.files) {
+      const Result<Dialect> dialect = dialect_of(input.path);
+      if (!dialect) return labelled(dialect.error(), input);
+      dialects.push_back(*dialect);
+    }
+    for (std::size_t i = 0; i < inputs_.files.size(); ++i) {
+      if (Status status = import_one(i, dialects[i]); !status) {
+        return labelled(status.error(), inputs_.files[i]);
+      }
     }
     for (const std::string& log : options_.logs) {
       if (stopped()) return stop_error();
@@ -191,25 +225,32 @@ class RunImport {
 
   Status import_one(std::size_t index, Dialect dialect) {
     SourceRequest request;
-    request.path = options_.inputs[index];
-    request.name = last_part(request.path);
+    request.path = inputs_.files[index].path;
+    request.name = last_part(inputs_.files[index].label);
     request.allow_truncated = options_.allow_truncated;
     request.stop = options_.stop;
     if (options_.progress) {
       request.progress = [this, index](std::uint64_t done, std::uint64_t total) {
-        options_.progress(index, done, total);
+        options_.progress(inputs_.files[index].label, done, total);
       };
     }
     const std::string file = event_file_name(index, request.name);
     auto result = dialect == Dialect::kNsys ? import_nsys(request, run_.file(file))
                                             : import_kineto(request, run_.file(file));
     if (!result) return result.error();
-    TELLER_CHECK_OK(check_new(request.path, result->sha256));
+    TELLER_CHECK_OK(check_new(inputs_.files[index].label, result->sha256));
     take_logs(*result);
     summary_.names.push_back(request.name);
     summary_.files.push_back(file);
     summary_.sources.push_back(std::move(*result));
     return {};
+  }
+
+  // An error about an unpacked member, told of the archive that it came from.
+  static Error labelled(Error error, const InputFile& input) {
+    const auto at = error.message.find(input.path);
+    if (at != std::string::npos) error.message.replace(at, input.path.size(), input.label);
+    return error;
   }
 
   static std::optional<std::int64_t> unix_offset(const Json& clock) {
@@ -262,6 +303,7 @@ class RunImport {
     }
     if (!clock_.is_null()) run_.manifest()["clock"] = clock_;
     run_.manifest()["sources"] = std::move(sources);
+    if (!inputs_.skipped.empty()) run_.manifest()["skipped_files"] = inputs_.skipped.size();
     ArtifactInfo info;
     info.name = "events";
     info.files = summary_.files;
@@ -282,6 +324,7 @@ class RunImport {
   }
 
   const ImportOptions& options_;
+  const InputList& inputs_;
   RunFolder& run_;
   ImportSummary summary_;
   std::vector<LogLine> lines_;
@@ -305,16 +348,15 @@ Json ImportSummary::to_json() const {
     if (!source.notes.empty()) one["notes"] = source.notes;
     json["sources"].push_back(std::move(one));
   }
+  json["skipped"] = Json::array();
+  for (const SkippedFile& one : skipped) {
+    json["skipped"].push_back({{"file", one.label}, {"why", one.why}});
+  }
   json["log_lines"] = log_lines;
   return json;
 }
 
 Result<ImportSummary> import_files(const ImportOptions& options) {
-  std::vector<Dialect> dialects;
-  for (const std::string& input : options.inputs) {
-    TELLER_TRY(const Dialect dialect, dialect_of(input));
-    dialects.push_back(dialect);
-  }
   TELLER_CHECK_OK(check_output(options.output, options.overwrite));
   Workplace place(options.output);
   auto created = RunFolder::create(place.path(), "import", false);
@@ -323,7 +365,14 @@ Result<ImportSummary> import_files(const ImportOptions& options) {
   std::error_code error;
   fs::create_directory(run.file("events"), error);
   if (error) return errno_error("creating " + run.file("events"), error.value());
-  TELLER_TRY(ImportSummary summary, RunImport(options, run).import(dialects));
+  const Unpacked unpacked(place.path());
+  const InputListOptions listing{unpacked.path(), options.allow_truncated, options.stop, is_trace};
+  auto inputs = list_inputs(options.inputs, listing);
+  if (!inputs) return place.with_output(inputs.error());
+  TELLER_TRY(ImportSummary summary, RunImport(options, *inputs, run).import());
+  summary.skipped = std::move(inputs->skipped);
+  summary.notes = std::move(inputs->notes);
+  unpacked.remove();
   TELLER_CHECK_OK(place.move_to_output());
   summary.run = options.output;
   return summary;

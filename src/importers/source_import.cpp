@@ -4,7 +4,7 @@ namespace teller {
 
 Error unknown_trace_error(const std::string& why) {
   return {ErrorCode::kCorrupt, "not a trace that teller knows: " + why,
-          "it reads PyTorch profiler (Kineto) JSON, plain or gzip, and Nsight Systems SQLite "
+          "it reads PyTorch profiler (Kineto) JSON, plain, gzip or zstd, and Nsight Systems SQLite "
           "exports"};
 }
 
