@@ -49,8 +49,8 @@ class Aligner {
   void choose() {
     std::int64_t origin = std::numeric_limits<std::int64_t>::max();
     for (const Collective& one : matching_.collectives) {
-      const Operation& first = operation(one.members[0]);
-      origin = std::min(origin, first.begin_ns);
+      const Operation& first = operation(one.shown);
+      origin = std::min(origin, operation(one.members[0]).begin_ns);
       const bool open = std::any_of(one.members.begin(), one.members.end(),
                                     [this](const Member& m) { return operation(m).open; });
       if (one.members.size() < 2 || one.mismatched || open) continue;

@@ -21,7 +21,7 @@ Json ns_or_null(double ns) {
 Json line_json(const Comparison& found, std::size_t at) {
   const Collective& one = found.matching.collectives[at];
   const Measure& measured = found.measures[at];
-  const Operation& op = found.operations.ranks[one.members[0].rank].list[one.members[0].at];
+  const Operation& op = found.operations.ranks[one.shown.rank].list[one.shown.at];
   Json json = {{"collective", at},
                {"operation", found.operations.texts.view(op.operation)},
                {"group", found.operations.texts.view(op.group)},

@@ -129,9 +129,9 @@ class TimeTaker {
   std::size_t at_ = 0;
 };
 
-class Comparison {
+class PeerComparison {
  public:
-  Comparison(const Chains& chains, const Operations& operations, const Matching& matching,
+  PeerComparison(const Chains& chains, const Operations& operations, const Matching& matching,
              const Lateness& lateness, std::uint32_t rank)
       : chains_(chains), operations_(operations), matching_(matching), lateness_(lateness),
         rank_(rank) {}
@@ -309,6 +309,11 @@ Doing doing_of_name(std::string_view name) {
                : Doing::kCheckpoint;
   }
   return Doing::kUnknown;
+}
+
+DoingFound find_doing(const Chains& chains, const Operations& operations, const Matching& matching,
+                      const Lateness& lateness, std::uint32_t rank) {
+  return PeerComparison(chains, operations, matching, lateness, rank).run();
 }
 
 }  // namespace teller::horizontal_detail

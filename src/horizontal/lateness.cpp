@@ -69,7 +69,7 @@ class Finder {
   std::vector<std::uint32_t> in_order() const {
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < measures_.size(); ++i) {
-      const Operation& first = operation(matching_.collectives[i].members[0]);
+      const Operation& first = operation(matching_.collectives[i].shown);
       const bool useful = measures_[i].arrivals.size() >= 2 && !matching_.collectives[i].mismatched;
       if (useful && is_synchronising(operations_.texts.view(first.operation))) order.push_back(i);
     }
@@ -98,7 +98,7 @@ class Finder {
     Unit& unit = found_.units[index];
     unit.step = number;
     const std::size_t ranks = operations_.ranks.size();
-    for (auto* values : {&unit.late_ns, &unit.own_ns, &unit.wait_ns}) values->resize(ranks, 0);
+    for (auto* values : {&unit.late_ns, &unit.most_ns, &unit.own_ns, &unit.wait_ns}) values->resize(ranks, 0);
     return unit;
   }
 
@@ -124,6 +124,7 @@ class Finder {
       const double late =
           agreed(begins[i] - median_without(begins, i), own[i] - median_without(own, i));
       unit.late_ns[rank] += late;
+      unit.most_ns[rank] = std::max(unit.most_ns[rank], late);
       if (late > 0) found_.cases[rank].push_back({at, index, late});
     }
   }
@@ -146,6 +147,11 @@ class Finder {
       before = std::max(before, unit.end_ns);
     }
     found_.unit_ns = median(lengths);
+    std::vector<double> singles;
+    for (const Unit& unit : found_.units) {
+      singles.insert(singles.end(), unit.most_ns.begin(), unit.most_ns.end());
+    }
+    found_.single_ns = median(singles);
     std::vector<double> spreads;
     for (std::size_t rank = 0; rank < operations_.ranks.size(); ++rank) {
       std::vector<double> late;

@@ -20,6 +20,7 @@ struct Unit {
   double length_ns = -1;   // since the end of the unit before; -1 for the first
   std::size_t collectives = 0;
   std::vector<double> late_ns;  // signed: lateness by own doing, summed
+  std::vector<double> most_ns;  // largest lateness at one collective; 0 for none
   std::vector<double> own_ns;   // time outside collectives
   std::vector<double> wait_ns;  // time in collectives before the last rank came
 };
@@ -36,6 +37,7 @@ struct Lateness {
   std::vector<std::vector<double>> own_ns;   // by rank and place in its list; -1: the first one
   std::vector<std::vector<LateCase>> cases;  // by rank: where it came late by its own doing
   double spread_ns = 0;  // how far units of one rank lie from what is usual of it (median rank)
+  double single_ns = 0;  // median of what is largest in a unit: how late anybody comes at times
   double unit_ns = 0;    // median length of a unit
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "horizontal/facts.h"
@@ -26,6 +27,7 @@ class Matcher {
 
   Matching run() {
     find_numbered();
+    find_unsized();
     collect();
     match_sequences();
     for (const auto& [key, streams] : streams_) match_order(streams);
@@ -52,6 +54,16 @@ class Matcher {
     }
   }
 
+  // Kernels that were launched before the recording began do not say their size: then the order of
+  // all kernels of that name must do.
+  void find_unsized() {
+    for (const RankOperations& rank : operations_.ranks) {
+      for (const Operation& one : rank.list) {
+        if (one.bytes < 0) unsized_.insert({one.group, one.wire});
+      }
+    }
+  }
+
   void collect() {
     for (std::uint32_t rank = 0; rank < operations_.ranks.size(); ++rank) {
       const auto& list = operations_.ranks[rank].list;
@@ -70,7 +82,8 @@ class Matcher {
       if (peers) numbered_list_.back().pair_sequence = one.sequence;
       return;
     }
-    auto& streams = streams_[{one.group, one.operation, one.bytes}];
+    const bool sized = unsized_.count({one.group, one.wire}) == 0;
+    auto& streams = streams_[{one.group, one.wire, sized ? one.bytes : -1}];
     streams.resize(operations_.ranks.size());
     streams[member.rank].push_back(member);
   }
@@ -177,18 +190,24 @@ class Matcher {
   }
 
   void add_collective(Collective one) {
-    const Operation& first = operation(one.members[0]);
-    const std::string_view name = operations_.texts.view(first.operation);
+    one.shown = one.members[0];
     for (const Member& member : one.members) {
-      const Operation& other = operation(member);
-      const bool sized = first.bytes >= 0 && other.bytes >= 0 && has_one_size(name);
-      if (other.operation != first.operation || (sized && other.bytes != first.bytes)) {
-        one.mismatched = true;
-      }
+      if (operation(one.shown).bytes < 0 && operation(member).bytes >= 0) one.shown = member;
     }
+    const Operation& first = operation(one.shown);
+    if (one.by_sequence) one.mismatched = calls_differ(first, one);
     const bool peers = first.from >= 0 && first.to >= 0;
     if (!peers) find_absent(first, one);
     result_.collectives.push_back(std::move(one));
+  }
+
+  bool calls_differ(const Operation& first, const Collective& one) const {
+    const bool one_size = has_one_size(operations_.texts.view(first.operation));
+    return std::any_of(one.members.begin(), one.members.end(), [&](const Member& member) {
+      const Operation& other = operation(member);
+      const bool sized = first.bytes >= 0 && other.bytes >= 0 && one_size;
+      return other.operation != first.operation || (sized && other.bytes != first.bytes);
+    });
   }
 
   void find_absent(const Operation& first, Collective& one) {
@@ -231,7 +250,8 @@ class Matcher {
   Matching result_;
   std::map<std::uint32_t, bool> numbered_;  // group -> its numbers tell operations apart
   std::vector<Numbered> numbered_list_;
-  // (group, operation, bytes) -> by rank
+  std::set<std::pair<std::uint32_t, std::uint32_t>> unsized_;  // (group, wire)
+  // (group, wire, bytes) -> by rank
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, std::vector<Stream>> streams_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> expected_;
 };

@@ -17,6 +17,7 @@ struct Member {
 struct Collective {
   std::vector<Member> members;        // by rank, each rank once; at least one
   std::vector<std::uint32_t> absent;  // ranks of its group, recorded in this run, without it
+  Member shown;                       // the one that says most of what it is
   bool by_sequence = false;           // else by order
   bool mismatched = false;            // members call different operations or sizes
 };

@@ -54,7 +54,7 @@ std::vector<Measure> measure(const Operations& operations, const Matching& match
                               clocks.aligned(member.rank, operation.end_ns), 0});
     }
     if (one.arrivals.size() >= 2) {
-      const Member& member = collective.members[0];
+      const Member& member = collective.shown;
       const Operation& first = operations.ranks[member.rank].list[member.at];
       fill_waits(one);
       const bool whole = !one.open && !collective.mismatched && collective.absent.empty();

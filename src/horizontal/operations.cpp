@@ -187,6 +187,8 @@ class Finder {
   // Its own facts, then those of the ranges around it, then of what else the call holds.
   CollectiveFacts merged_facts(std::uint32_t node, std::uint32_t call) const {
     CollectiveFacts facts = facts_.at(node).facts;
+    // All-to-all and the like have no kernel of their own: the range around it knows better.
+    if (facts.operation == "send_recv") facts.operation.clear();
     for (std::uint32_t at = node; at != call && call != kNoIndex;) {
       at = chains_.nodes.parent[at];
       if (at == kNoIndex) break;
@@ -195,6 +197,7 @@ class Finder {
     for (const std::uint32_t part : parts_) {
       if (!on_device(part)) facts.fill_from(facts_.at(part).facts);
     }
+    if (facts.operation.empty()) facts.operation = facts_.at(node).facts.operation;
     return facts;
   }
 
@@ -215,6 +218,7 @@ class Finder {
     one.node = node;
     one.call = call;
     one.operation = found_.texts.intern(facts.operation);
+    one.wire = on_device(node) ? found_.texts.intern(operation_of(name(node))) : one.operation;
     one.group = group_of(facts);
     one.sequence = facts.sequence;
     one.bytes = facts.bytes;

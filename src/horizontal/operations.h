@@ -18,6 +18,7 @@ struct Operation {
   std::uint32_t node = kNoIndex;  // the kernel, or the host range that stands for it
   std::uint32_t call = kNoIndex;  // the outermost host range; kNoIndex where there is none
   std::uint32_t operation = 0;    // Operations::texts
+  std::uint32_t wire = 0;         // what its kernel is called after: all-to-all runs as send_recv
   std::uint32_t group = 0;        // Operations::texts: name and ranks of the process group
   std::int64_t sequence = -1;
   std::int64_t bytes = -1;

@@ -89,7 +89,7 @@ std::string group_text(const Comparison& found, const Operation& op) {
 }
 
 const Operation& first_of(const Comparison& found, const Collective& one) {
-  return found.operations.ranks[one.members[0].rank].list[one.members[0].at];
+  return found.operations.ranks[one.shown.rank].list[one.shown.at];
 }
 
 Json odd_json(const Comparison& found, std::size_t at, const std::vector<std::uint32_t>& missing) {

@@ -15,6 +15,7 @@ constexpr double kLateSpreads = 3;
 constexpr double kLateShare = 0.05;    // of a unit
 constexpr double kOftenShare = 0.5;    // of the units: late as a rule
 constexpr double kRareSpreads = 8;     // late now and then: only what is far out counts
+constexpr double kRareSingles = 5;     // … at one collective: small delays sum up on busy machines
 constexpr double kRareUnits = 0.5;     // … and a large part of a unit
 constexpr double kHostFloorNs = 30e6;  // … and more than a busy machine's scheduler takes
 constexpr double kDeviceFloorNs = 1e6;
@@ -72,12 +73,13 @@ class Judge {
     lag.rank = rank;
     const double floor = on_device(rank) ? kDeviceFloorNs : kHostFloorNs;
     const double often = std::max(kLateSpreads * spread_, kLateShare * unit_);
-    const double rare = std::max({kRareSpreads * spread_, kRareUnits * unit_, floor});
+    const double rare = std::max({kRareSpreads * spread_, kRareSingles * found_.lateness.single_ns,
+                                  kRareUnits * unit_, floor});
     std::vector<double> often_values, rare_values;
     for (const Unit& unit : found_.lateness.units) {
       const double late = unit.late_ns[rank];
       if (late > often) often_values.push_back(late);
-      if (late > rare) rare_values.push_back(late);
+      if (std::min(late, unit.most_ns[rank]) > rare) rare_values.push_back(late);
     }
     if (rare_values.size() == 1 && rare_values[0] < kSingleFactor * rare) rare_values.clear();
     lag.often = often_values.size();

@@ -145,7 +145,7 @@ def main() -> None:
     parser.add_argument("--culprit", type=int, default=0)
     parser.add_argument("--delay-ms", type=float, default=60)
     parser.add_argument("--every", type=int, default=1, help="the fault shows in every Nth step")
-    parser.add_argument("--seed", type=int, default=1, help="of the files' names")
+    parser.add_argument("--seed", default="1", help="of the files' names")
     parser.add_argument("--with-stack", action="store_true", help="record Python functions too")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
