@@ -73,7 +73,9 @@ class Aligner {
   void start_roughly() {
     std::vector<bool> placed(clocks_.ranks.size(), false);
     bool moved = true;
-    placed[used_[0]->members[0].rank] = true;
+    std::uint32_t first = used_[0]->members[0].rank;
+    for (const Collective* one : used_) first = std::min(first, one->members[0].rank);
+    placed[first] = true;
     while (moved) {
       moved = false;
       std::vector<std::vector<double>> apart(clocks_.ranks.size());

@@ -8,7 +8,8 @@ namespace teller::horizontal_detail {
 
 namespace {
 
-constexpr double kSlower = 1.25;         // at least, of all ranks
+constexpr double kSlower = 1.25;         // at least, of all ranks, against healthy runs
+constexpr double kSlowerThanBefore = 1.5;  // against the run's own begin: loads change without a fault
 constexpr std::size_t kLeastUnits = 3;   // before and after a change
 constexpr std::size_t kLeastOfRun = 8;   // to look for one
 constexpr std::size_t kMostPlaces = 64;  // that are tried
@@ -39,7 +40,7 @@ bool apart(const std::vector<double>& before, const std::vector<double>& after) 
 // The place where steps become slower for good; 0 for none. Unit 0 has no length.
 std::size_t change_in(const std::vector<double>& lengths) {
   std::size_t best = 0;
-  double most = kSlower;
+  double most = kSlowerThanBefore;
   const std::size_t stride = std::max<std::size_t>(1, lengths.size() / kMostPlaces);
   for (std::size_t at = 1 + kLeastUnits; at + kLeastUnits <= lengths.size(); at += stride) {
     const auto before = part(lengths, 1, at), after = part(lengths, at, lengths.size());
@@ -81,7 +82,7 @@ bool against_begin(const Comparison& found, std::vector<std::string>& evidence) 
   for (std::size_t rank = 0; rank < found.operations.ranks.size(); ++rank) {
     const std::vector<double> own = own_of(found, rank);
     const auto before = part(own, 1, at), after = part(own, at, own.size());
-    if (median(after) - median(before) < (kSlower - 1) * was || !apart(before, after)) return false;
+    if (median(after) - median(before) < (kSlowerThanBefore - 1) * was || !apart(before, after)) return false;
   }
   const std::int64_t step = found.lateness.units[at].step;
   evidence.push_back("all ranks become slower alike " +

@@ -55,6 +55,7 @@ class Finder {
       found_.own_ns.push_back(own_times(rank.list));
     }
     found_.cases.resize(operations_.ranks.size());
+    list_steps();
     for (const std::uint32_t at : in_order()) add(at);
     finish();
     return std::move(found_);
@@ -79,10 +80,33 @@ class Finder {
     return order;
   }
 
+  // The step that a collective lies in; outside of all, the one of its source that began last before
+  // it: a step's range may be cut short.
+  std::uint32_t step_of(const Operation& op) {
+    const std::uint32_t node = op.call == kNoIndex ? op.node : op.call;
+    if (chains_.nodes.step[node] != kNoIndex) return chains_.nodes.step[node];
+    const std::uint16_t source = chains_.nodes.source[node];
+    const auto& begun = steps_of_source_[source];
+    const auto after = std::upper_bound(begun.begin(), begun.end(), op.begin_ns,
+                                        [](std::int64_t time, const auto& step) {
+                                          return time < step.first;
+                                        });
+    return after == begun.begin() ? kNoIndex : std::prev(after)->second;
+  }
+
+  void list_steps() {
+    steps_of_source_.resize(chains_.source_count());
+    for (std::uint32_t step = 0; step < chains_.step_count(); ++step) {
+      const std::uint16_t source = chains_.nodes.source[chains_.steps.root[step]];
+      steps_of_source_[source].emplace_back(chains_.steps.begin_ns[step], step);
+    }
+    for (auto& list : steps_of_source_) std::sort(list.begin(), list.end());
+  }
+
   // The unit of a collective: that of its step's number and occurrence on its first member's rank.
   Unit& unit_of(const Member& member, std::uint32_t& index) {
     const Operation& op = operation(member);
-    const std::uint32_t step = chains_.nodes.step[op.call == kNoIndex ? op.node : op.call];
+    const std::uint32_t step = step_of(op);
     const std::int64_t number = step == kNoIndex ? -1 : chains_.steps.number[step];
     if (number < 0 && step == kNoIndex) {
       index = static_cast<std::uint32_t>(found_.units.size());
@@ -125,7 +149,8 @@ class Finder {
           agreed(begins[i] - median_without(begins, i), own[i] - median_without(own, i));
       unit.late_ns[rank] += late;
       unit.most_ns[rank] = std::max(unit.most_ns[rank], late);
-      if (late > 0) found_.cases[rank].push_back({at, index, late});
+      const auto position = static_cast<std::uint32_t>(unit.collectives - 1);
+      if (late > 0) found_.cases[rank].push_back({at, index, position, late});
     }
   }
 
@@ -167,6 +192,7 @@ class Finder {
   const Matching& matching_;
   const std::vector<Measure>& measures_;
   Lateness found_;
+  std::vector<std::vector<std::pair<std::int64_t, std::uint32_t>>> steps_of_source_;  // by begin
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> units_;
 };
 

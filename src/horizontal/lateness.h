@@ -29,6 +29,7 @@ struct Unit {
 struct LateCase {
   std::uint32_t collective = 0;  // index into Matching::collectives
   std::uint32_t unit = 0;
+  std::uint32_t position = 0;  // of the collective in its unit
   double late_ns = 0;
 };
 

@@ -1,7 +1,7 @@
 #include "horizontal/match.h"
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -185,8 +185,11 @@ class Matcher {
       const Operation& theirs = operation(reference[static_cast<std::size_t>(i + shift)]);
       differences.push_back(static_cast<double>(ours.end_ns - theirs.end_ns));
     }
+    // The mean distance: with few pairs the median one is 0 too easily.
     const double centre = median(differences);
-    return spread_about(std::move(differences), centre);
+    double sum = 0;
+    for (const double difference : differences) sum += std::abs(difference - centre);
+    return sum / static_cast<double>(differences.size());
   }
 
   void add_collective(Collective one) {

@@ -13,6 +13,11 @@ namespace {
 // slices of some milliseconds, which says nothing of the rank.
 constexpr double kLateSpreads = 3;
 constexpr double kLateShare = 0.05;    // of a unit
+// Where a rank is late a little at every place of a step, what it has is a smaller share of the CPU: a
+// host thread then counts as late only where it lost more than one turn of a busy scheduler.
+constexpr double kTurnNs = 15e6;
+constexpr double kPlacesShare = 1.0 / 3;  // the places of a step where it is latest
+constexpr double kConcentrated = 0.7;     // hold this much of its lateness, if something is there
 constexpr double kOftenShare = 0.5;    // of the units: late as a rule
 constexpr double kRareSpreads = 8;     // late now and then: only what is far out counts
 constexpr double kRareSingles = 5;     // … at one collective: small delays sum up on busy machines
@@ -75,9 +80,11 @@ class Judge {
     const double often = std::max(kLateSpreads * spread_, kLateShare * unit_);
     const double rare = std::max({kRareSpreads * spread_, kRareSingles * found_.lateness.single_ns,
                                   kRareUnits * unit_, floor});
+    const std::vector<double> counted = counted_lateness(rank);
     std::vector<double> often_values, rare_values;
-    for (const Unit& unit : found_.lateness.units) {
-      const double late = unit.late_ns[rank];
+    for (std::size_t i = 0; i < counted.size(); ++i) {
+      const Unit& unit = found_.lateness.units[i];
+      const double late = std::min(unit.late_ns[rank], counted[i]);
       if (late > often) often_values.push_back(late);
       if (std::min(late, unit.most_ns[rank]) > rare) rare_values.push_back(late);
     }
@@ -90,6 +97,35 @@ class Judge {
     lag.as_a_rule = static_cast<double>(lag.often) >= kOftenShare * units;
     lag.typical_ns = median(lag.as_a_rule ? often_values : rare_values);
     return lag;
+  }
+
+  // Lateness per unit: all of it, or what is more than a turn of the scheduler each time.
+  std::vector<double> counted_lateness(std::uint32_t rank) const {
+    std::vector<double> late(found_.lateness.units.size(), 0);
+    const bool all = on_device(rank) || is_concentrated(rank);
+    for (const LateCase& one : found_.lateness.cases[rank]) {
+      if (all || one.late_ns > kTurnNs) late[one.unit] += one.late_ns;
+    }
+    return late;
+  }
+
+  bool is_concentrated(std::uint32_t rank) const {
+    std::vector<double> by_place;
+    double whole = 0;
+    for (const LateCase& one : found_.lateness.cases[rank]) {
+      if (one.position >= by_place.size()) by_place.resize(one.position + 1, 0);
+      by_place[one.position] += one.late_ns;
+      whole += one.late_ns;
+    }
+    std::size_t places = 0;
+    for (const Unit& unit : found_.lateness.units) places = std::max(places, unit.collectives);
+    if (places < 2) return false;
+    std::sort(by_place.rbegin(), by_place.rend());
+    const auto top = static_cast<std::size_t>(
+        std::max(1.0, std::floor(kPlacesShare * static_cast<double>(places))));
+    double held = 0;
+    for (std::size_t i = 0; i < std::min(top, by_place.size()); ++i) held += by_place[i];
+    return held >= kConcentrated * whole;
   }
 
   bool on_device(std::uint32_t rank) const {
