@@ -250,6 +250,12 @@ class PeerComparison {
       best = more;
       found.doing = doing;
     }
+    // A host that waits for its device spends that time too: the device is why.
+    const auto device = excess.find(Doing::kDevice);
+    if (device != excess.end() && best > 0 && device->second >= best / 2) {
+      found.doing = Doing::kDevice;
+      best = device->second;
+    }
     found.share = late_ns_ > 0 ? std::min(best / late_ns_, 1.0) : 0;
     if (found.share < kLeastShare) {
       found.doing = Doing::kUnknown;

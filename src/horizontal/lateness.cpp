@@ -29,6 +29,19 @@ std::vector<double> own_times(const std::vector<Operation>& list) {
   return own;
 }
 
+// Of two ranks each is late where the other is early, so that a late one blurs both: the spread is
+// taken from the quarter of the units that lies closest together.
+double core_spread(std::vector<double> values) {
+  const std::size_t part = values.size() / 4;
+  if (part < 2) return 0;
+  std::sort(values.begin(), values.end());
+  double shortest = values.back() - values.front();
+  for (std::size_t i = 0; i + part < values.size(); ++i) {
+    shortest = std::min(shortest, values[i + part] - values[i]);
+  }
+  return 1.57 * shortest;  // of a normal distribution: its σ
+}
+
 // The median of all values but one.
 double median_without(const std::vector<double>& values, std::size_t left_out) {
   std::vector<double> others;
@@ -182,7 +195,8 @@ class Finder {
       std::vector<double> late;
       for (const Unit& unit : found_.units) late.push_back(unit.late_ns[rank]);
       const double centre = median(late);
-      spreads.push_back(spread_about(std::move(late), centre));
+      spreads.push_back(operations_.ranks.size() > 2 ? spread_about(std::move(late), centre)
+                                                     : core_spread(std::move(late)));
     }
     found_.spread_ns = median(spreads);
   }

@@ -23,6 +23,8 @@ constexpr double kRareSpreads = 8;     // late now and then: only what is far ou
 constexpr double kRareSingles = 5;     // … at one collective: small delays sum up on busy machines
 constexpr double kRareUnits = 0.5;     // … and a large part of a unit
 constexpr double kHostFloorNs = 30e6;  // … and more than a busy machine's scheduler takes
+// Kernels come when they are launched and the device is free: no scheduler blurs that.
+constexpr double kDeviceRareUnits = 0.1;
 constexpr double kDeviceFloorNs = 1e6;
 constexpr double kSingleFactor = 2;  // of all that, if it happened once
 constexpr double kLeastOfRun = 0.03;  // lateness over the whole time
@@ -76,17 +78,19 @@ class Judge {
   Lag lag_of(std::uint32_t rank) const {
     Lag lag;
     lag.rank = rank;
-    const double floor = on_device(rank) ? kDeviceFloorNs : kHostFloorNs;
+    const bool device = on_device(rank);
     const double often = std::max(kLateSpreads * spread_, kLateShare * unit_);
-    const double rare = std::max({kRareSpreads * spread_, kRareSingles * found_.lateness.single_ns,
-                                  kRareUnits * unit_, floor});
+    const double rare =
+        device ? std::max({kRareSpreads * spread_, kDeviceRareUnits * unit_, kDeviceFloorNs})
+               : std::max({kRareSpreads * spread_, kRareSingles * found_.lateness.single_ns,
+                           kRareUnits * unit_, kHostFloorNs});
     const std::vector<double> counted = counted_lateness(rank);
     std::vector<double> often_values, rare_values;
     for (std::size_t i = 0; i < counted.size(); ++i) {
       const Unit& unit = found_.lateness.units[i];
       const double late = std::min(unit.late_ns[rank], counted[i]);
       if (late > often) often_values.push_back(late);
-      if (std::min(late, unit.most_ns[rank]) > rare) rare_values.push_back(late);
+      if ((device ? late : std::min(late, unit.most_ns[rank])) > rare) rare_values.push_back(late);
     }
     if (rare_values.size() == 1 && rare_values[0] < kSingleFactor * rare) rare_values.clear();
     lag.often = often_values.size();
