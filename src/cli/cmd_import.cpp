@@ -20,14 +20,16 @@ namespace {
 constexpr const char* kHelp =
     "Makes a run folder from traces and logs that other tools wrote.\n\n"
     "Reads PyTorch profiler (Kineto) JSON, plain, gzip or zstd, of CUDA and ROCm, and Nsight\n"
-    "Systems SQLite exports (nsys export --type sqlite). A folder or a tar archive (plain, gzip or\n"
+    "Systems SQLite exports (nsys export --type sqlite). A folder or a tar archive (plain, gzip "
+    "or\n"
     "zstd) stands for the traces in it. What a file is, is found by what it holds.";
 
 constexpr const char* kExamples =
     "Examples:\n"
     "  teller import trace.json.gz -o RUN                 one process\n"
     "  teller import rank*.json.gz -o RUN                 one file per rank, one run\n"
-    "  teller import job.tar.gz -o RUN                    the same ranks from an archive, or a folder\n"
+    "  teller import job.tar.gz -o RUN                    the same ranks from an archive, or a "
+    "folder\n"
     "  teller import profile.sqlite --log serve.log -o RUN\n"
     "  teller import cut.json --allow-truncated -o RUN    keep what is whole";
 

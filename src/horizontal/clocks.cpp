@@ -174,8 +174,8 @@ class Aligner {
   void judge(std::size_t rank, RankClock& clock) const {
     if (clock.collectives < kLeastCollectives) {
       clock.why = "it shares " + std::to_string(clock.collectives) +
-                  " finished collectives with other ranks, " +
-                  std::to_string(kLeastCollectives) + " are needed";
+                  " finished collectives with other ranks, " + std::to_string(kLeastCollectives) +
+                  " are needed";
     } else if (!placed_[rank]) {
       clock.why = "it shares no collective with the ranks that the others are aligned to";
     } else {
@@ -192,8 +192,8 @@ class Aligner {
     clock.offset_ns -= base.offset_ns;
     clock.drift -= base.drift;
     const double scatter = std::max(clock.residual_ns, base.residual_ns);
-    clock.applied = !clock.reference &&
-                    (std::abs(clock.offset_ns) > kApplyFrom * scatter || clock.drift != 0);
+    clock.applied =
+        !clock.reference && (std::abs(clock.offset_ns) > kApplyFrom * scatter || clock.drift != 0);
   }
 
   const Operations& operations_;

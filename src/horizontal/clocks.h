@@ -15,15 +15,15 @@ namespace teller::horizontal_detail {
 // drift · (time − origin).
 struct RankClock {
   bool aligned = false;
-  bool reference = false;      // the others are aligned to this one
-  bool drift_known = false;    // enough time passed to tell; else drift is 0
-  std::size_t collectives = 0; // that the estimate rests on
-  double offset_ns = 0;        // at the origin
-  double drift = 0;            // ns per ns
-  double residual_ns = 0;      // median distance of the ends from the line
-  double uncertainty_ns = 0;   // of the offset: standard error of the line there
-  bool applied = false;        // the offset is larger than the scatter of the ends
-  std::string why;             // why it is not aligned
+  bool reference = false;       // the others are aligned to this one
+  bool drift_known = false;     // enough time passed to tell; else drift is 0
+  std::size_t collectives = 0;  // that the estimate rests on
+  double offset_ns = 0;         // at the origin
+  double drift = 0;             // ns per ns
+  double residual_ns = 0;       // median distance of the ends from the line
+  double uncertainty_ns = 0;    // of the offset: standard error of the line there
+  bool applied = false;         // the offset is larger than the scatter of the ends
+  std::string why;              // why it is not aligned
 };
 
 struct Clocks {

@@ -21,9 +21,9 @@ namespace teller::horizontal_detail {
 // What is typical of a run's steps on all its ranks: what a later run is compared with.
 struct Pace {
   std::size_t units = 0;
-  double step_ns = 0;             // median length of a step
-  std::vector<double> own_ns;     // per rank: median time outside collectives in a step
-  double transfer_ns = 0;         // median transfer of a collective
+  double step_ns = 0;          // median length of a step
+  std::vector<double> own_ns;  // per rank: median time outside collectives in a step
+  double transfer_ns = 0;      // median transfer of a collective
 };
 
 struct Comparison {
@@ -49,6 +49,9 @@ std::optional<CulpritLink> slow_link(const Comparison& found);
 // judge_absent.cpp: ranks that did not come to a collective that others still wait in, or call
 // another one.
 std::vector<CulpritRank> absent_ranks(const Comparison& found);
+// Ranks of its group that are missing in a collective: they were recorded well beyond the point
+// where the others had come, so that their recording has not merely ended before.
+std::vector<std::uint32_t> missing_ranks(const Comparison& found, std::size_t at);
 // judge_pace.cpp: whether all ranks are slow alike, against healthy runs or the run's own begin;
 // adds why to `evidence`. Nothing where there is no such thing to compare with, or no difference.
 std::optional<bool> uniform_slowness(const Comparison& found, const Pace* healthy,

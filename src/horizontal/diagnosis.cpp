@@ -144,8 +144,8 @@ Result<Json> diagnose_ranks(RunFolder& run) {
   json["requests"] = Json::array();
   put_verdict(verdict, json);
   json["first_seen"] = nullptr;
-  json["explanation"] = explanation_of(verdict) +
-                        " The run has no steps: only its ranks were compared, by rules.";
+  json["explanation"] =
+      explanation_of(verdict) + " The run has no steps: only its ranks were compared, by rules.";
   json["coverage"] = {{"collectives", member(member(comparison, "collectives"), "collectives")}};
   TELLER_CHECK_OK(publish(run, json, {"horizontal"}, "{}"));
   return json;

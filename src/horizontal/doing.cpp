@@ -132,8 +132,11 @@ class TimeTaker {
 class PeerComparison {
  public:
   PeerComparison(const Chains& chains, const Operations& operations, const Matching& matching,
-             const Lateness& lateness, std::uint32_t rank)
-      : chains_(chains), operations_(operations), matching_(matching), lateness_(lateness),
+                 const Lateness& lateness, std::uint32_t rank)
+      : chains_(chains),
+        operations_(operations),
+        matching_(matching),
+        lateness_(lateness),
         rank_(rank) {}
 
   DoingFound run() {
@@ -224,7 +227,8 @@ class PeerComparison {
     const std::uint32_t track = chains_.nodes.track[node];
     const bool kernel = chains_.layer(node) == Layer::kKernel;
     if (track >= chains_.tracks.tid.size()) return {chains_.nodes.source[node], -1, -1};
-    return {chains_.nodes.source[node], kernel ? chains_.tracks.device[track] : chains_.tracks.pid[track],
+    return {chains_.nodes.source[node],
+            kernel ? chains_.tracks.device[track] : chains_.tracks.pid[track],
             kernel ? chains_.tracks.stream[track] : chains_.tracks.tid[track]};
   }
 

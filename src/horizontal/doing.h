@@ -24,9 +24,9 @@ enum class Doing {
 
 struct DoingFound {
   Doing doing = Doing::kUnknown;
-  std::string name;     // of the range or kernel that takes most of it; "" where there is none
-  double share = 0;     // of the lateness that it explains, 0..1
-  double excess_ns = 0; // more than its peers, per case looked at
+  std::string name;      // of the range or kernel that takes most of it; "" where there is none
+  double share = 0;      // of the lateness that it explains, 0..1
+  double excess_ns = 0;  // more than its peers, per case looked at
   std::size_t cases = 0;
 };
 

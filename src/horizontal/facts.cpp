@@ -21,12 +21,18 @@ constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
 
 // A part of a name, and the operation that it shows; the first that fits.
 constexpr std::pair<std::string_view, std::string_view> kOperations[] = {
-    {"reducescatter", "reduce_scatter"}, {"allgather", "all_gather"},
-    {"allreduce", "all_reduce"},         {"crossdevicereduce", "all_reduce"},
-    {"alltoall", "all_to_all"},          {"broadcast", "broadcast"},
-    {"barrier", "barrier"},              {"sendrecv", "send_recv"},
-    {"scatter", "scatter"},              {"gather", "gather"},
-    {"recv", "recv"},                    {"send", "send"},
+    {"reducescatter", "reduce_scatter"},
+    {"allgather", "all_gather"},
+    {"allreduce", "all_reduce"},
+    {"crossdevicereduce", "all_reduce"},
+    {"alltoall", "all_to_all"},
+    {"broadcast", "broadcast"},
+    {"barrier", "barrier"},
+    {"sendrecv", "send_recv"},
+    {"scatter", "scatter"},
+    {"gather", "gather"},
+    {"recv", "recv"},
+    {"send", "send"},
     {"reduce", "reduce"}};
 
 std::string plain(std::string_view name) {
@@ -62,11 +68,11 @@ std::int64_t count_of(const Json& object, const char* key) {
 // Bytes of one element; 0 unknown. C++ and PyTorch spell types differently.
 std::int64_t bytes_of_type(std::string_view type) {
   constexpr std::pair<std::string_view, std::int64_t> kTypes[] = {
-      {"float8", 1},  {"bfloat16", 2}, {"half", 2},     {"float16", 2}, {"short", 2},
-      {"uint16", 2},  {"int16", 2},    {"float64", 8},  {"double", 8},  {"long", 8},
-      {"int64", 8},   {"uint64", 8},   {"unsignedc", 1}, {"uint8", 1},  {"int8", 1},
-      {"byte", 1},    {"char", 1},     {"bool", 1},     {"float", 4},   {"int", 4},
-      {"uint32", 4},  {"signedc", 1},  {"complexdouble", 16}, {"complex", 8}};
+      {"float8", 1}, {"bfloat16", 2}, {"half", 2},           {"float16", 2}, {"short", 2},
+      {"uint16", 2}, {"int16", 2},    {"float64", 8},        {"double", 8},  {"long", 8},
+      {"int64", 8},  {"uint64", 8},   {"unsignedc", 1},      {"uint8", 1},   {"int8", 1},
+      {"byte", 1},   {"char", 1},     {"bool", 1},           {"float", 4},   {"int", 4},
+      {"uint32", 4}, {"signedc", 1},  {"complexdouble", 16}, {"complex", 8}};
   std::string name = plain(type);
   if (name.starts_with("c10")) name.erase(0, 3);
   for (const auto& [prefix, bytes] : kTypes) {

@@ -8,6 +8,10 @@ namespace teller::horizontal_detail {
 
 namespace {
 
+// How much longer than the others' arrival a rank must have been recorded, in steps: else its
+// recording may just have ended before.
+constexpr double kLongerUnits = 0.5;
+
 struct Found {
   std::size_t absent = 0;
   std::size_t different = 0;
@@ -43,6 +47,24 @@ void find_different(const Comparison& found, const Collective& one, std::vector<
 
 }  // namespace
 
+std::vector<std::uint32_t> missing_ranks(const Comparison& found, std::size_t at) {
+  std::vector<std::uint32_t> missing;
+  const Collective& one = found.matching.collectives[at];
+  const Measure& measured = found.measures[at];
+  if (measured.arrivals.empty()) return missing;
+  double last = measured.arrivals[0].begin_ns;
+  for (const Arrival& arrival : measured.arrivals) last = std::max(last, arrival.begin_ns);
+  const double longer = kLongerUnits * found.lateness.unit_ns;
+  for (const std::uint32_t rank : one.absent) {
+    const RankOperations& ops = found.operations.ranks[rank];
+    if (!ops.has_events || !found.clocks.ranks[rank].aligned) continue;
+    const double begin = found.clocks.aligned(rank, ops.first_ns);
+    const double end = found.clocks.aligned(rank, ops.last_ns);
+    if (begin < last && last + longer < end) missing.push_back(rank);
+  }
+  return missing;
+}
+
 std::vector<CulpritRank> absent_ranks(const Comparison& found) {
   std::vector<Found> ranks(found.operations.ranks.size());
   for (std::size_t i = 0; i < found.matching.collectives.size(); ++i) {
@@ -51,8 +73,7 @@ std::vector<CulpritRank> absent_ranks(const Comparison& found) {
     if (!found.measures[i].open) continue;
     const Member& first = one.members[0];
     const Operation& op = found.operations.ranks[first.rank].list[first.at];
-    for (const std::uint32_t rank : one.absent) {
-      if (!found.operations.ranks[rank].has_events) continue;
+    for (const std::uint32_t rank : missing_ranks(found, i)) {
       if (++ranks[rank].absent == 1) ranks[rank].what = call_text(found.operations, op);
     }
   }
@@ -69,14 +90,14 @@ std::vector<CulpritRank> absent_ranks(const Comparison& found) {
     culprit.why = one.absent > 0
                       ? who + " did not come to " + std::to_string(one.absent) +
                             " collectives in which other ranks wait when the recording ends; the "
-                            "first is " + one.what
+                            "first is " +
+                            one.what
                       : who + " calls another collective than most of its group " +
                             std::to_string(one.different) + " times; the first is " + one.what;
     culprits.push_back(std::move(culprit));
   }
-  std::stable_sort(culprits.begin(), culprits.end(), [](const CulpritRank& a, const CulpritRank& b) {
-    return a.score > b.score;
-  });
+  std::stable_sort(culprits.begin(), culprits.end(),
+                   [](const CulpritRank& a, const CulpritRank& b) { return a.score > b.score; });
   return culprits;
 }
 

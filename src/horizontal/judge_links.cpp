@@ -25,7 +25,8 @@ struct PairTransfers {
 
 std::optional<CulpritLink> slow_link(const Comparison& found) {
   // (operation, bytes) -> pair -> transfers: only like is compared with like
-  std::map<std::pair<std::uint32_t, std::int64_t>, std::map<std::pair<int, int>, PairTransfers>> all;
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::map<std::pair<int, int>, PairTransfers>>
+      all;
   for (std::size_t i = 0; i < found.measures.size(); ++i) {
     const Measure& one = found.measures[i];
     const Collective& collective = found.matching.collectives[i];
@@ -33,11 +34,10 @@ std::optional<CulpritLink> slow_link(const Comparison& found) {
     const Member& first = collective.members[0];
     const Member& second = collective.members[1];
     const Operation& op = found.operations.ranks[first.rank].list[first.at];
-    const std::pair<int, int> pair =
-        op.from >= 0 && op.to >= 0
-            ? std::pair{op.from, op.to}
-            : std::pair{found.operations.ranks[first.rank].rank,
-                        found.operations.ranks[second.rank].rank};
+    const std::pair<int, int> pair = op.from >= 0 && op.to >= 0
+                                         ? std::pair{op.from, op.to}
+                                         : std::pair{found.operations.ranks[first.rank].rank,
+                                                     found.operations.ranks[second.rank].rank};
     // A receiver may wait for long: what counts is the time after both came.
     PairTransfers& list = all[{op.from >= 0 ? 0 : op.operation, op.bytes}][pair];
     list.transfers.push_back(one.transfer_ns);
@@ -54,9 +54,8 @@ std::optional<CulpritLink> slow_link(const Comparison& found) {
         if (other != pair) others.push_back(median(list.transfers));
       }
       const double mine = median(own.transfers), usual = median(others);
-      const double spread =
-          std::max({spread_about(others, usual), spread_about(own.transfers, mine),
-                    kTransferFloorNs});
+      const double spread = std::max(
+          {spread_about(others, usual), spread_about(own.transfers, mine), kTransferFloorNs});
       const double ratio = mine / std::max(usual, kTransferFloorNs);
       if (ratio <= worst_ratio || mine - usual < kLeastSpreads * spread / 2) continue;
       if (mine - usual < kLeastSpreads * kTransferFloorNs) continue;

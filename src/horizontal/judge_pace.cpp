@@ -8,10 +8,11 @@ namespace teller::horizontal_detail {
 
 namespace {
 
-constexpr double kSlower = 1.25;         // at least, of all ranks, against healthy runs
-constexpr double kSlowerThanBefore = 1.5;  // against the run's own begin: loads change without a fault
-constexpr std::size_t kLeastUnits = 3;   // before and after a change
-constexpr std::size_t kLeastOfRun = 8;   // to look for one
+constexpr double kSlower = 1.25;  // at least, of all ranks, against healthy runs
+constexpr double kSlowerThanBefore =
+    1.5;                                // against the run's own begin: loads change without a fault
+constexpr std::size_t kLeastUnits = 3;  // before and after a change
+constexpr std::size_t kLeastOfRun = 8;  // to look for one
 constexpr std::size_t kMostPlaces = 64;  // that are tried
 // A change is one only if hardly any step of one side looks like the other side's.
 constexpr double kApart = 0.8;
@@ -82,14 +83,15 @@ bool against_begin(const Comparison& found, std::vector<std::string>& evidence) 
   for (std::size_t rank = 0; rank < found.operations.ranks.size(); ++rank) {
     const std::vector<double> own = own_of(found, rank);
     const auto before = part(own, 1, at), after = part(own, at, own.size());
-    if (median(after) - median(before) < (kSlowerThanBefore - 1) * was || !apart(before, after)) return false;
+    if (median(after) - median(before) < (kSlowerThanBefore - 1) * was || !apart(before, after))
+      return false;
   }
   const std::int64_t step = found.lateness.units[at].step;
-  evidence.push_back("all ranks become slower alike " +
-                     (step >= 0 ? "from step " + std::to_string(step)
-                                : "from collective " + std::to_string(at)) +
-                     " on: a step took " + time_text(was) + " before and takes " + time_text(is) +
-                     " since, outside collectives too");
+  evidence.push_back(
+      "all ranks become slower alike " +
+      (step >= 0 ? "from step " + std::to_string(step) : "from collective " + std::to_string(at)) +
+      " on: a step took " + time_text(was) + " before and takes " + time_text(is) +
+      " since, outside collectives too");
   return true;
 }
 

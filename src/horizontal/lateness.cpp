@@ -93,17 +93,16 @@ class Finder {
     return order;
   }
 
-  // The step that a collective lies in; outside of all, the one of its source that began last before
-  // it: a step's range may be cut short.
+  // The step that a collective lies in; outside of all, the one of its source that began last
+  // before it: a step's range may be cut short.
   std::uint32_t step_of(const Operation& op) {
     const std::uint32_t node = op.call == kNoIndex ? op.node : op.call;
     if (chains_.nodes.step[node] != kNoIndex) return chains_.nodes.step[node];
     const std::uint16_t source = chains_.nodes.source[node];
     const auto& begun = steps_of_source_[source];
-    const auto after = std::upper_bound(begun.begin(), begun.end(), op.begin_ns,
-                                        [](std::int64_t time, const auto& step) {
-                                          return time < step.first;
-                                        });
+    const auto after =
+        std::upper_bound(begun.begin(), begun.end(), op.begin_ns,
+                         [](std::int64_t time, const auto& step) { return time < step.first; });
     return after == begun.begin() ? kNoIndex : std::prev(after)->second;
   }
 
@@ -135,7 +134,8 @@ class Finder {
     Unit& unit = found_.units[index];
     unit.step = number;
     const std::size_t ranks = operations_.ranks.size();
-    for (auto* values : {&unit.late_ns, &unit.most_ns, &unit.own_ns, &unit.wait_ns}) values->resize(ranks, 0);
+    for (auto* values : {&unit.late_ns, &unit.most_ns, &unit.own_ns, &unit.wait_ns})
+      values->resize(ranks, 0);
     return unit;
   }
 

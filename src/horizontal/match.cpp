@@ -47,7 +47,7 @@ class Matcher {
         const std::size_t all = list.size();
         std::sort(list.begin(), list.end());
         list.erase(std::unique(list.begin(), list.end()), list.end());
-        const bool told_apart = 2 * list.size() > all;
+        const bool told_apart = all == 1 || (list.size() > 1 && 2 * list.size() >= all);
         const auto [known, is_new] = numbered_.emplace(group, told_apart);
         if (!is_new) known->second = known->second && told_apart;
       }
@@ -155,8 +155,8 @@ class Matcher {
     if (&reference == &stream || stream.empty()) return 0;
     std::ptrdiff_t best = 0;
     double least = scatter(reference, stream, 0);
-    const auto most = std::min<std::ptrdiff_t>(
-        kMostShift, static_cast<std::ptrdiff_t>(reference.size()) - 1);
+    const auto most =
+        std::min<std::ptrdiff_t>(kMostShift, static_cast<std::ptrdiff_t>(reference.size()) - 1);
     for (std::ptrdiff_t by = 1; by <= most; ++by) {
       for (const std::ptrdiff_t shift : {by, -by}) {
         const double found = scatter(reference, stream, shift);
@@ -230,10 +230,9 @@ class Matcher {
     for (std::uint32_t rank = 0; rank < operations_.ranks.size(); ++rank) {
       const RankOperations& one = operations_.ranks[rank];
       const bool belongs =
-          listed.empty()
-              ? std::any_of(one.list.begin(), one.list.end(),
-                            [group](const Operation& op) { return op.group == group; })
-              : std::binary_search(listed.begin(), listed.end(), one.rank);
+          listed.empty() ? std::any_of(one.list.begin(), one.list.end(),
+                                       [group](const Operation& op) { return op.group == group; })
+                         : std::binary_search(listed.begin(), listed.end(), one.rank);
       if (belongs) known->second.push_back(rank);
     }
     return known->second;

@@ -24,11 +24,10 @@ class Finder {
     flush();
     for (Loose& loose : loose_) tie(loose);
     for (RankOperations& rank : found_.ranks) {
-      std::stable_sort(rank.list.begin(), rank.list.end(),
-                       [](const Operation& a, const Operation& b) {
-                         return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns
-                                                         : a.node < b.node;
-                       });
+      std::stable_sort(
+          rank.list.begin(), rank.list.end(), [](const Operation& a, const Operation& b) {
+            return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.node < b.node;
+          });
     }
     return std::move(found_);
   }
@@ -107,8 +106,10 @@ class Finder {
     call_ = kNoIndex;
     std::vector<std::uint32_t> kernels, ranges;
     for (const std::uint32_t part : parts_) {
-      if (on_device(part)) kernels.push_back(part);
-      else if (is_annotation(name(part))) ranges.push_back(part);
+      if (on_device(part))
+        kernels.push_back(part);
+      else if (is_annotation(name(part)))
+        ranges.push_back(part);
     }
     for (const std::uint32_t node : kernels) add(node, call);
     if (kernels.empty()) add_host(call, ranges);
@@ -136,15 +137,15 @@ class Finder {
     std::uint32_t node = 0;
     CollectiveFacts facts;
   };
-  // Calls without a backend's range in them, and ranges outside of every call: gloo runs what a call
-  // asks for on threads of its own.
+  // Calls without a backend's range in them, and ranges outside of every call: gloo runs what a
+  // call asks for on threads of its own.
   struct Loose {
     std::vector<Call> calls;
     std::vector<std::uint32_t> ranges;
   };
 
-  // Gloo's threads take operations in the order in which they were asked for: a range belongs to the
-  // earliest call that has none yet. A call without a range then is none whose end is known.
+  // Gloo's threads take operations in the order in which they were asked for: a range belongs to
+  // the earliest call that has none yet. A call without a range then is none whose end is known.
   void tie(Loose& loose) {
     const auto earlier = [this](std::uint32_t a, std::uint32_t b) {
       const auto& begin = chains_.nodes.begin_ns;
@@ -169,8 +170,10 @@ class Finder {
     }
     for (; next < loose.calls.size(); ++next) {
       const Call& call = loose.calls[next];
-      if (!loose.ranges.empty()) ++found_.without_kernel;
-      else put(call.node, call.node, call.facts);
+      if (!loose.ranges.empty())
+        ++found_.without_kernel;
+      else
+        put(call.node, call.node, call.facts);
     }
   }
 
@@ -248,8 +251,9 @@ class Finder {
   std::vector<std::uint32_t> index_;  // by source: its rank's place
   std::vector<bool> has_kernels_;     // by source
   std::vector<Loose> loose_;          // by source
-  std::vector<std::uint32_t> above_;  // by node: the outermost collective range around it, or itself
-  std::uint32_t call_ = kNoIndex;     // the call whose parts are being read
+  std::vector<std::uint32_t>
+      above_;                      // by node: the outermost collective range around it, or itself
+  std::uint32_t call_ = kNoIndex;  // the call whose parts are being read
   std::vector<std::uint32_t> parts_;
 };
 

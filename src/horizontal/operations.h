@@ -43,7 +43,8 @@ struct RankOperations {
 struct Operations {
   std::vector<RankOperations> ranks;  // by rank; those without a collective too
   Interner texts;
-  std::vector<std::vector<int>> group_ranks;  // by text of a group: its ranks, empty where not known
+  std::vector<std::vector<int>>
+      group_ranks;                   // by text of a group: its ranks, empty where not known
   std::uint64_t without_rank = 0;    // collectives of sources that state no rank
   std::uint64_t without_kernel = 0;  // calls whose kernel or range is not in the trace
   std::uint64_t waits = 0;           // calls that only wait for or prepare a collective

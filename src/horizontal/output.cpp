@@ -64,26 +64,6 @@ Json ranks_json(const Chains& chains, const Comparison& found) {
   return list;
 }
 
-// Ranks that were recorded beyond the point where the others had come: they are missing, and their
-// recording has not merely ended before.
-std::vector<std::uint32_t> missing_ranks(const Comparison& found, std::size_t at) {
-  std::vector<std::uint32_t> missing;
-  const Collective& one = found.matching.collectives[at];
-  for (const std::uint32_t rank : one.absent) {
-    const RankOperations& ops = found.operations.ranks[rank];
-    if (!ops.has_events || !found.clocks.ranks[rank].aligned) continue;
-    const double begin = found.clocks.aligned(rank, ops.first_ns);
-    const double end = found.clocks.aligned(rank, ops.last_ns);
-    if (found.measures[at].arrivals.empty()) continue;
-    double last = found.measures[at].arrivals[0].begin_ns;
-    for (const Arrival& arrival : found.measures[at].arrivals) {
-      last = std::max(last, arrival.begin_ns);
-    }
-    if (begin < last && last < end) missing.push_back(rank);
-  }
-  return missing;
-}
-
 std::string group_text(const Comparison& found, const Operation& op) {
   return std::string(found.operations.texts.view(op.group).substr(0, 200));
 }
@@ -172,15 +152,14 @@ Json kinds_json(const Comparison& found) {
     const auto& [group, operation, bytes] = key;
     const bool timed = !kind.transfers.empty();
     const bool sized = !kind.bandwidths.empty();
-    list.push_back(
-        {{"operation", found.operations.texts.view(operation)},
-         {"group", std::string(found.operations.texts.view(group).substr(0, 200))},
-         {"bytes", bytes >= 0 ? Json(bytes) : Json()},
-         {"count", kind.count},
-         {"spread_ns", whole_ns(median(kind.spreads))},
-         {"spread_p95_ns", whole_ns(quantile(kind.spreads, 0.95))},
-         {"transfer_ns", timed ? whole_ns(median(kind.transfers)) : Json()},
-         {"bus_bytes_per_s", sized ? whole_ns(median(kind.bandwidths)) : Json()}});
+    list.push_back({{"operation", found.operations.texts.view(operation)},
+                    {"group", std::string(found.operations.texts.view(group).substr(0, 200))},
+                    {"bytes", bytes >= 0 ? Json(bytes) : Json()},
+                    {"count", kind.count},
+                    {"spread_ns", whole_ns(median(kind.spreads))},
+                    {"spread_p95_ns", whole_ns(quantile(kind.spreads, 0.95))},
+                    {"transfer_ns", timed ? whole_ns(median(kind.transfers)) : Json()},
+                    {"bus_bytes_per_s", sized ? whole_ns(median(kind.bandwidths)) : Json()}});
   }
   return list;
 }
@@ -193,10 +172,10 @@ Json verdict_json(const Comparison& found) {
         {{"rank", one.rank}, {"score", std::round(one.score * 1e4) / 1e4}, {"why", one.why}});
   }
   Json json = {{"culprits", std::move(culprits)}};
-  json["link"] = verdict.link ? Json{{"from", verdict.link->from},
-                                     {"to", verdict.link->to},
-                                     {"why", verdict.link->why}}
-                              : Json();
+  json["link"] =
+      verdict.link
+          ? Json{{"from", verdict.link->from}, {"to", verdict.link->to}, {"why", verdict.link->why}}
+          : Json();
   json["uniform"] = verdict.uniform ? Json(*verdict.uniform) : Json();
   json["doing"] = verdict.culprits.empty() ? Json() : Json(doing_words(found.culprit_doing));
   json["evidence"] = verdict.evidence;

@@ -12,23 +12,23 @@ namespace {
 // Which units count as late. Healthy ranks scatter by `spread`; host threads besides lose time
 // slices of some milliseconds, which says nothing of the rank.
 constexpr double kLateSpreads = 3;
-constexpr double kLateShare = 0.05;    // of a unit
-// Where a rank is late a little at every place of a step, what it has is a smaller share of the CPU: a
-// host thread then counts as late only where it lost more than one turn of a busy scheduler.
+constexpr double kLateShare = 0.05;  // of a unit
+// Where a rank is late a little at every place of a step, what it has is a smaller share of the
+// CPU: a host thread then counts as late only where it lost more than one turn of a busy scheduler.
 constexpr double kTurnNs = 15e6;
 constexpr double kPlacesShare = 1.0 / 3;  // the places of a step where it is latest
 constexpr double kConcentrated = 0.7;     // hold this much of its lateness, if something is there
-constexpr double kOftenShare = 0.5;    // of the units: late as a rule
-constexpr double kRareSpreads = 8;     // late now and then: only what is far out counts
-constexpr double kRareSingles = 5;     // … at one collective: small delays sum up on busy machines
-constexpr double kRareUnits = 0.5;     // … and a large part of a unit
+constexpr double kOftenShare = 0.5;       // of the units: late as a rule
+constexpr double kRareSpreads = 8;        // late now and then: only what is far out counts
+constexpr double kRareSingles = 5;  // … at one collective: small delays sum up on busy machines
+constexpr double kRareUnits = 0.5;  // … and a large part of a unit
 constexpr double kHostFloorNs = 30e6;  // … and more than a busy machine's scheduler takes
 // Kernels come when they are launched and the device is free: no scheduler blurs that.
 constexpr double kDeviceRareUnits = 0.1;
 constexpr double kDeviceFloorNs = 1e6;
-constexpr double kSingleFactor = 2;  // of all that, if it happened once
+constexpr double kSingleFactor = 2;   // of all that, if it happened once
 constexpr double kLeastOfRun = 0.03;  // lateness over the whole time
-constexpr double kDominance = 2;     // over the next rank
+constexpr double kDominance = 2;      // over the next rank
 constexpr double kSpreadFloorNs = 20'000;
 constexpr std::size_t kLeastUnits = 3;
 
@@ -146,8 +146,8 @@ class Judge {
     for (const Lag& lag : lags) all += lag.counted_ns();
     const double noise = spread_ * static_cast<double>(found_.lateness.units.size());
     for (const Lag& lag : lags) {
-      const DoingFound doing = find_doing(chains_, found_.operations, found_.matching,
-                                          found_.lateness, lag.rank);
+      const DoingFound doing =
+          find_doing(chains_, found_.operations, found_.matching, found_.lateness, lag.rank);
       if (found_.verdict.culprits.empty()) found_.culprit_doing = doing.doing;
       CulpritRank culprit;
       culprit.rank = found_.operations.ranks[lag.rank].rank;
@@ -173,9 +173,9 @@ class Judge {
                        " comes late to collectives in " + std::to_string(count) + " of " +
                        std::to_string(units.size()) + (steps ? " steps" : " collectives") +
                        ", by " + time_text(lag.typical_ns) + " in the median of them (" +
-                       percent_text(lag.typical_ns / unit_) + " of a step of " +
-                       time_text(unit_) + "; ranks scatter by " + time_text(spread_) +
-                       "); the other ranks wait " + time_text(median(waits)) + " a step";
+                       percent_text(lag.typical_ns / unit_) + " of a step of " + time_text(unit_) +
+                       "; ranks scatter by " + time_text(spread_) + "); the other ranks wait " +
+                       time_text(median(waits)) + " a step";
     return text + "; " + doing_text(doing);
   }
 
@@ -237,9 +237,12 @@ void judge(const Chains& chains, const Pace* healthy, Comparison& found) {
 std::string time_text(double ns) {
   char text[48];
   const double size = std::abs(ns);
-  if (size >= 1e9) std::snprintf(text, sizeof text, "%.3g s", ns / 1e9);
-  else if (size >= 1e6) std::snprintf(text, sizeof text, "%.3g ms", ns / 1e6);
-  else std::snprintf(text, sizeof text, "%.3g us", ns / 1e3);
+  if (size >= 1e9)
+    std::snprintf(text, sizeof text, "%.3g s", ns / 1e9);
+  else if (size >= 1e6)
+    std::snprintf(text, sizeof text, "%.3g ms", ns / 1e6);
+  else
+    std::snprintf(text, sizeof text, "%.3g us", ns / 1e3);
   return text;
 }
 

@@ -44,8 +44,7 @@ bool is_tar(std::string_view head) {
   std::string_view field = head.substr(kTarSumAt, kTarSumSize);
   field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
   unsigned stated = 0;
-  const auto [end, error] =
-      std::from_chars(field.data(), field.data() + field.size(), stated, 8);
+  const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), stated, 8);
   return error == std::errc{} && end != field.data() && stated == sum;
 }
 

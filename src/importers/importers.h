@@ -15,11 +15,12 @@
 namespace teller {
 
 struct ImportOptions {
-  std::vector<std::string> inputs;  // traces, told apart by what they hold; folders and tars of them
-  std::vector<std::string> logs;    // plain text, one message per line
-  std::string output;               // the run folder to make
-  bool overwrite = false;           // replace a run that is there
-  bool allow_truncated = false;     // keep what is whole of a trace that stops early
+  std::vector<std::string>
+      inputs;                     // traces, told apart by what they hold; folders and tars of them
+  std::vector<std::string> logs;  // plain text, one message per line
+  std::string output;             // the run folder to make
+  bool overwrite = false;         // replace a run that is there
+  bool allow_truncated = false;   // keep what is whole of a trace that stops early
   // Told which input, bytes done and bytes in all; may be empty.
   std::function<void(const std::string&, std::uint64_t, std::uint64_t)> progress;
   const std::atomic<bool>* stop = nullptr;  // set when the user asked to stop

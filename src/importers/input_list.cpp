@@ -83,7 +83,8 @@ class Lister {
       std::error_code unknown;
       const bool link = it->is_symlink(unknown);
       if (it->is_directory(unknown)) {
-        if (fs::equivalent(it->path(), fs::path(options_.workplace).parent_path(), unknown)) continue;
+        if (fs::equivalent(it->path(), fs::path(options_.workplace).parent_path(), unknown))
+          continue;
         if (link || depth == kDeepest) {
           found.push_back({path, path, link ? "it is a link to a folder" : "it lies too deep"});
           continue;
@@ -124,9 +125,8 @@ class Lister {
 
   // `must`: it is an error if there is no trace among them.
   Status add_found(const std::string& from, std::vector<Found> found, bool archives, bool must) {
-    std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
-      return natural_less(a.label, b.label);
-    });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Found& a, const Found& b) { return natural_less(a.label, b.label); });
     const std::size_t before = list_.files.size();
     for (Found& one : found) {
       if (stopped()) return stop_error(from);

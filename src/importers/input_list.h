@@ -1,5 +1,5 @@
-// From what the user named to the trace files to read: folders and tar archives stand for the traces
-// in them, found by what they hold.
+// From what the user named to the trace files to read: folders and tar archives stand for the
+// traces in them, found by what they hold.
 #pragma once
 
 #include <atomic>
@@ -39,9 +39,10 @@ struct InputListOptions {
   std::function<Result<bool>(const std::string& path)> is_trace;
 };
 
-// `given`, each folder and archive replaced by the traces in it, in the natural order of their names
-// ("rank2" before "rank10"); what was named stays where it stands. Archives in archives are skipped.
-// Fails if one of them holds no trace.
+// `given`, each folder and archive replaced by the traces in it, in the natural order of their
+// names
+// ("rank2" before "rank10"); what was named stays where it stands. Archives in archives are
+// skipped. Fails if one of them holds no trace.
 Result<InputList> list_inputs(const std::vector<std::string>& given,
                               const InputListOptions& options);
 

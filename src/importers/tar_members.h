@@ -13,9 +13,9 @@
 namespace teller {
 
 struct TarLimits {
-  std::uint64_t members = 65'535;         // a run numbers no more sources
-  std::uint64_t bytes = 256ull << 30;     // in all, inflated
-  std::uint64_t times = 300;              // the archive's own size; what is larger is no trace …
+  std::uint64_t members = 65'535;      // a run numbers no more sources
+  std::uint64_t bytes = 256ull << 30;  // in all, inflated
+  std::uint64_t times = 300;           // the archive's own size; what is larger is no trace …
   std::uint64_t always_bytes = 1ull << 30;  // … unless it is this small
 };
 
@@ -30,8 +30,9 @@ struct TarMembers {
   std::string damage;              // why reading stopped early; "" if the archive is whole
 };
 
-// Writes the regular files of `archive` to `folder`/0, `folder`/1, … Stops at the first damage, which
-// it says. Fails with kUnsupported beyond the limits, kIo if it can't write, kInterrupted on request.
+// Writes the regular files of `archive` to `folder`/0, `folder`/1, … Stops at the first damage,
+// which it says. Fails with kUnsupported beyond the limits, kIo if it can't write, kInterrupted on
+// request.
 Result<TarMembers> unpack_tar(const std::string& archive, const std::string& folder,
                               const std::atomic<bool>* stop, const TarLimits& limits = {});
 

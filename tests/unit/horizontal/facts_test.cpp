@@ -28,12 +28,14 @@ TEST(Facts, OfNcclKernels) {
 }
 
 TEST(Facts, SizeFromShapesWhereNoneIsStated) {
-  EXPECT_EQ(read_facts("nccl:all_reduce", R"({"Input Dims":[[10,3]],"Input type":["float"]})").bytes,
-            120);
-  EXPECT_EQ(read_facts("c10d::_allgather_base_",
-                       R"({"Input Dims":[[64],[16],[],[]],"Input type":["float","float","","Scalar"]})")
-                .bytes,
-            256);
+  EXPECT_EQ(
+      read_facts("nccl:all_reduce", R"({"Input Dims":[[10,3]],"Input type":["float"]})").bytes,
+      120);
+  EXPECT_EQ(
+      read_facts("c10d::_allgather_base_",
+                 R"({"Input Dims":[[64],[16],[],[]],"Input type":["float","float","","Scalar"]})")
+          .bytes,
+      256);
 }
 
 TEST(Facts, WhatIsLeftOutIsUnknown) {

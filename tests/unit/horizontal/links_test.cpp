@@ -20,7 +20,8 @@ Comparison line(std::size_t count, double slow, std::int64_t apart_ns) {
     }
     for (std::size_t rank = 0; rank + 1 < count; ++rank) {
       const double takes = 2e6 * (rank == 1 ? slow : 1) + static_cast<double>(random() % 100'000);
-      const auto begin = n * 100'000'000 + 20'000'000 + static_cast<std::int64_t>(rank) * 10'000'000;
+      const auto begin =
+          n * 100'000'000 + 20'000'000 + static_cast<std::int64_t>(rank) * 10'000'000;
       const std::int64_t end = begin + apart_ns + std::llround(takes);
       Operation& send = add(found.operations, rank, "send", begin, end, 1 << 20);
       send.sequence = 2 * n + 1 + static_cast<std::int64_t>(rank) * 1000;
