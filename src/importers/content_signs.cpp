@@ -20,8 +20,8 @@ std::string_view without_blanks(std::string_view text) {
 
 }  // namespace
 
-Result<std::string> inflated_head(const std::string& path) {
-  TELLER_TRY(const auto input, InputStream::open(path, {.piece_bytes = kSignBytes}));
+Result<std::string> inflated_head(const std::string& path, const std::atomic<bool>* stop) {
+  TELLER_TRY(const auto input, InputStream::open(path, {.piece_bytes = kSignBytes, .stop = stop}));
   TELLER_TRY(const std::string_view piece, input->next());
   return std::string(piece);
 }

@@ -1,6 +1,7 @@
 // What the first bytes of a file, inflated, show it to be: how traces are found among other files.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <string_view>
 
@@ -12,7 +13,8 @@ namespace teller {
 inline constexpr std::size_t kSignBytes = 1u << 20;
 
 // Up to kSignBytes of a regular file, inflated if it is compressed; what is damaged is cut off.
-Result<std::string> inflated_head(const std::string& path);
+// Fails with kInterrupted once `stop` (may be null) is set.
+Result<std::string> inflated_head(const std::string& path, const std::atomic<bool>* stop);
 
 // A Chrome trace: a JSON object with "traceEvents", or an array of events.
 bool is_chrome_trace(std::string_view head);

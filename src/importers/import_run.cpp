@@ -69,8 +69,8 @@ Result<Dialect> dialect_of(const std::string& path) {
 }
 
 // Whether a file that was found in a folder or an archive is a trace, by what it holds.
-Result<bool> is_trace(const std::string& path) {
-  TELLER_TRY(const std::string head, inflated_head(path));
+Result<bool> is_trace(const std::string& path, const std::atomic<bool>* stop) {
+  TELLER_TRY(const std::string head, inflated_head(path, stop));
   return head.starts_with(kSqliteMagic) || is_chrome_trace(head);
 }
 
@@ -366,7 +366,10 @@ Result<ImportSummary> import_files(const ImportOptions& options) {
   fs::create_directory(run.file("events"), error);
   if (error) return errno_error("creating " + run.file("events"), error.value());
   const Unpacked unpacked(place.path());
-  const InputListOptions listing{unpacked.path(), options.allow_truncated, options.stop, is_trace};
+  const InputListOptions listing{unpacked.path(), options.allow_truncated, options.stop,
+                                 [&options](const std::string& path) {
+                                   return is_trace(path, options.stop);
+                                 }};
   auto inputs = list_inputs(options.inputs, listing);
   if (!inputs) return place.with_output(inputs.error());
   TELLER_TRY(ImportSummary summary, RunImport(options, *inputs, run).import());

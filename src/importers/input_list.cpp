@@ -61,10 +61,10 @@ class Lister {
 
  private:
   // Never an error for what the importers will say better: a missing file, a FIFO.
-  static Result<bool> is_archive(const std::string& path) {
+  Result<bool> is_archive(const std::string& path) const {
     std::error_code error;
     if (!fs::is_regular_file(path, error)) return false;
-    const auto head = inflated_head(path);
+    const auto head = inflated_head(path, options_.stop);
     return head && is_tar(*head);
   }
 
@@ -133,10 +133,10 @@ class Lister {
       TELLER_CHECK_OK(add_one(one, archives));
     }
     if (list_.files.size() > before || !must) return {};
-    return Error{ErrorCode::kCorrupt,
+    return Error{ErrorCode::kUsage,
                  "importing " + from + ": none of its " + std::to_string(found.size()) +
                      " files is a trace that teller knows",
-                 ""};
+                 "give trace files, or a folder or archive of them"};
   }
 
   Status add_one(Found& one, bool archives) {
