@@ -366,10 +366,9 @@ Result<ImportSummary> import_files(const ImportOptions& options) {
   fs::create_directory(run.file("events"), error);
   if (error) return errno_error("creating " + run.file("events"), error.value());
   const Unpacked unpacked(place.path());
-  const InputListOptions listing{unpacked.path(), options.allow_truncated, options.stop,
-                                 [&options](const std::string& path) {
-                                   return is_trace(path, options.stop);
-                                 }};
+  const InputListOptions listing{
+      unpacked.path(), options.allow_truncated, options.stop,
+      [&options](const std::string& path) { return is_trace(path, options.stop); }};
   auto inputs = list_inputs(options.inputs, listing);
   if (!inputs) return place.with_output(inputs.error());
   TELLER_TRY(ImportSummary summary, RunImport(options, *inputs, run).import());
