@@ -84,11 +84,6 @@ Result<Comparison> compare(const RunFolder& run, const Chains& chains) {
 
 }  // namespace horizontal_detail
 
-Result<bool> has_ranks(const RunFolder& run) {
-  TELLER_TRY(const Chains chains, open_chains(run));
-  return has_two_ranks(chains);
-}
-
 Result<std::optional<HorizontalSummary>> compare_ranks(RunFolder& run,
                                                        const HorizontalOptions& options) {
   TELLER_TRY(const Chains chains, open_chains(run));

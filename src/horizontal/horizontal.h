@@ -26,9 +26,6 @@ struct HorizontalSummary {
   std::string text;  // the same in a few lines for people
 };
 
-// True if the run's chains hold at least two ranks.
-Result<bool> has_ranks(const RunFolder& run);
-
 // Compares the ranks of a run with current chains: writes horizontal.json and collectives.jsonl,
 // and records them as "horizontal" in the manifest. Nothing where the run has fewer than two ranks.
 // The same input gives the same bytes.
