@@ -17,8 +17,8 @@ SHARED = {"base": {"base"}, "procfs": {"base", "procfs"}, "run_folder": {"base",
 # Shared folders that every stage may include, and those that some stages may.
 FOR_ALL = {"base", "procfs", "run_folder", "logs"}
 FOR_ONE = {"capture": {"redact", "context"}, "snapshot": {"redact"}}
-STAGES = {"simulate", "capture", "importers", "reconstruct", "stats", "slice", "tpe", "learn", "report", "dump",
-          "verify", "merge", "snapshot", "horizontal", "doctor"}
+STAGES = {"simulate", "capture", "importers", "reconstruct", "horizontal", "stats", "slice", "tpe", "learn", "report", "dump",
+          "verify", "merge", "snapshot", "doctor"}
 # Facades besides the one that is named like its folder.
 FACADES = {"horizontal": {"flight.h"}}
 # Third-party header (as a pattern on the include) -> folders that may use it; tests may use all but CLI11.
@@ -29,6 +29,7 @@ THIRD_PARTIES = {
     r"^torch/": {"learn"},
     r"^simdjson": {"importers"},
     r"^sqlite3": {"importers"},
+    r"^(archive|archive_entry|zstd)\.h": {"importers"},
     r"^(elfutils/|dwarf\.h|libelf|gelf)": {"snapshot"},
     r"^(cupti|nvtx3/|Python\.h)": {"preload"},
     r"^nlohmann/": STAGES | {"run_folder", "cli", "base", "context"},

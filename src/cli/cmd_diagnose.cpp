@@ -10,7 +10,9 @@
 #include "cli/commands.h"
 #include "cli/learn_library.h"
 #include "horizontal/flight.h"
+#include "horizontal/horizontal.h"
 #include "reconstruct/reconstruct.h"
+#include "run_folder/open_chains.h"
 #include "slice/slice.h"
 #include "snapshot/snapshot.h"
 #include "tpe/tpe.h"
@@ -30,6 +32,8 @@ constexpr const char* kFooter =
     "Makes what the run lacks first: call chains, slices (against --baseline, or the model's own\n"
     "baseline), tokens. What is there and current is used as it is; --again makes it anew.\n"
     "The probability holds where a share --prior of all runs is abnormal.\n"
+    "Ranks of a run of several are compared besides: culprit_ranks, culprit_link and uniform come\n"
+    "from there (docs/horizontal.md), also in a run without steps.\n"
     "A run that teller snapshot made has no steps: it is read by rules, without a model. So is a\n"
     "run of flight recorder dumps: which ranks hold the others up.\n"
     "Exit code 0 whatever is found; with --fail-on-fault 10 if the run is abnormal.\n\n"
@@ -95,6 +99,14 @@ Status make_slices(RunFolder& run, const Options& options) {
   return made ? Status() : Status(made.error());
 }
 
+// Compares the ranks of a run of several; with healthy runs, against their pace.
+Status make_comparison(RunFolder& run, const Options& options) {
+  const bool asked = options.again || !options.baselines.empty();
+  if (!asked && is_current(run, "horizontal")) return {};
+  const auto made = compare_ranks(run, {options.baselines});
+  return made ? Status() : Status(made.error());
+}
+
 // Tokens are made anew always: it takes no longer than to find out whether they fit.
 Status make_tokens(RunFolder& run, const Options& options) {
   EncodeOptions encode_options;
@@ -140,8 +152,13 @@ void print_requests(const Json& diagnosis) {
 
 void print_evidence(const Json& diagnosis) {
   print_some(diagnosis["evidence"], kShownEvidence, [](const Json& one) {
-    std::printf("  evidence        %s (log odds fall by %.2f without it)\n",
-                shown(one["text"]).c_str(), one["drop"].get<double>());
+    const std::string text = shown(one["text"]);
+    if (!one.contains("drop")) {
+      std::printf("  evidence        %s\n", text.c_str());
+      return;
+    }
+    std::printf("  evidence        %s (log odds fall by %.2f without it)\n", text.c_str(),
+                one["drop"].get<double>());
   });
 }
 
@@ -151,8 +168,10 @@ void print_diagnosis(const Json& diagnosis) {
                                : diagnosis["fault_type"] == "unknown"
                                    ? "abnormal, cause unknown"
                                    : shown(diagnosis["fault_type"]).c_str());
-  std::printf("  probability of a fault  %.3g (at a prior of %.3g)\n",
-              diagnosis["probability"].get<double>(), diagnosis["prior"].get<double>());
+  if (!diagnosis["probability"].is_null()) {
+    std::printf("  probability of a fault  %.3g (at a prior of %.3g)\n",
+                diagnosis["probability"].get<double>(), diagnosis["prior"].get<double>());
+  }
   print_steps(diagnosis);
   print_requests(diagnosis);
   print_operators(diagnosis);
@@ -179,25 +198,42 @@ Result<int> read_flight_records(RunFolder& run, const Options& options) {
   return options.fail_on_fault && diagnosis["abnormal"].get<bool>() ? kExitFault : 0;
 }
 
+int show(const Json& diagnosis, const Options& options) {
+  if (options.json) {
+    std::puts(diagnosis.dump(1, ' ', true, Json::error_handler_t::replace).c_str());
+  } else {
+    print_diagnosis(diagnosis);
+  }
+  return options.fail_on_fault && diagnosis["abnormal"].get<bool>() ? kExitFault : 0;
+}
+
+// Ranks can be compared in a run without steps; a model needs them.
+Result<bool> only_ranks(const RunFolder& run) {
+  if (!is_current(run, "horizontal")) return false;
+  TELLER_TRY(const Chains chains, open_chains(run));
+  return chains.step_count() == 0;
+}
+
 Result<int> run_diagnose(Options& options) {
-  if (auto run = RunFolder::open(options.run); run) {
-    if (is_snapshot(*run)) return read_snapshot(*run, options);
-    if (is_flight_run(*run)) return read_flight_records(*run, options);
+  TELLER_TRY(RunFolder run, RunFolder::open(options.run));
+  if (is_snapshot(run)) return read_snapshot(run, options);
+  if (is_flight_run(run)) return read_flight_records(run, options);
+  TELLER_CHECK_OK(make_chains(run, options));
+  TELLER_CHECK_OK(make_comparison(run, options));
+  TELLER_TRY(const bool ranks_only, only_ranks(run));
+  if (ranks_only) {
+    TELLER_TRY(const Json by_ranks, diagnose_ranks(run));
+    return show(by_ranks, options);
   }
   TELLER_TRY(Learn * learn, load_learn());
   TELLER_TRY(options.diagnose.bundle, find_model(options.diagnose.bundle));
   TELLER_CHECK_OK(check_model(options.diagnose.bundle));
-  TELLER_TRY(RunFolder run, RunFolder::open(options.run));
-  TELLER_CHECK_OK(make_chains(run, options));
   TELLER_CHECK_OK(make_slices(run, options));
   TELLER_CHECK_OK(make_tokens(run, options));
-  TELLER_TRY(const JsonResult diagnosis, learn->diagnose(run, options.diagnose));
-  if (options.json) {
-    std::puts(diagnosis->dump(1, ' ', true, Json::error_handler_t::replace).c_str());
-  } else {
-    print_diagnosis(*diagnosis);
-  }
-  return options.fail_on_fault && (*diagnosis)["abnormal"].get<bool>() ? kExitFault : 0;
+  TELLER_TRY(const JsonResult by_model, learn->diagnose(run, options.diagnose));
+  TELLER_TRY(const Json diagnosis, with_ranks(run, *by_model));
+  if (is_current(run, "horizontal")) TELLER_CHECK_OK(publish_with_ranks(run, diagnosis));
+  return show(diagnosis, options);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // teller import: makes a run folder from traces of other tools.
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -18,14 +19,20 @@ namespace {
 
 constexpr const char* kHelp =
     "Makes a run folder from traces and logs that other tools wrote.\n\n"
-    "Reads PyTorch profiler (Kineto) JSON, PyTorch execution traces and OpenTelemetry JSON, plain\n"
-    "or gzip, Nsight Systems SQLite exports (nsys export --type sqlite), and dumps of PyTorch's\n"
-    "NCCL flight recorder (pickle or JSON). What a file is, is found by what it holds.";
+    "Reads PyTorch profiler (Kineto) JSON, PyTorch execution traces and OpenTelemetry JSON, "
+    "plain,\n"
+    "gzip or zstd, Nsight Systems SQLite exports (nsys export --type sqlite), and dumps of "
+    "PyTorch's\n"
+    "NCCL flight recorder (pickle or JSON). A folder or a tar archive (plain, gzip or zstd) "
+    "stands\n"
+    "for the traces in it. What a file is, is found by what it holds.";
 
 constexpr const char* kExamples =
     "Examples:\n"
     "  teller import trace.json.gz -o RUN                 one process\n"
     "  teller import rank*.json.gz -o RUN                 one file per rank, one run\n"
+    "  teller import job.tar.gz -o RUN                    the same ranks from an archive, or a "
+    "folder\n"
     "  teller import profile.sqlite --log serve.log -o RUN\n"
     "  teller import /tmp/nccl_trace_rank_* -o RUN        flight recorder dumps, one per rank\n"
     "  teller import trace.json.gz spans.jsonl -o RUN     requests as the engine reported them\n"
@@ -35,6 +42,7 @@ constexpr const char* kExamples =
 // inflate to a large one, so that what takes this long shows one too.
 constexpr std::uint64_t kProgressFrom = 50u << 20;
 constexpr std::chrono::seconds kProgressAfter{2};
+constexpr std::size_t kShownSkipped = 20;
 
 std::atomic<bool> stop_asked{false};
 std::atomic<int> stop_signal{SIGINT};
@@ -120,6 +128,16 @@ void warn_about(const std::string& name, const SourceResult& source) {
   if (source.counts.records == 0) log_warning(name + ": it holds no events");
 }
 
+void print_skipped(const ImportSummary& summary) {
+  if (summary.skipped.empty()) return;
+  std::printf("skipped: %zu files\n", summary.skipped.size());
+  for (std::size_t i = 0; i < std::min(summary.skipped.size(), kShownSkipped); ++i) {
+    std::printf("  %s: %s\n", printable(summary.skipped[i].label).c_str(),
+                printable(summary.skipped[i].why).c_str());
+  }
+  if (summary.skipped.size() > kShownSkipped) std::printf("  … (--json lists all)\n");
+}
+
 void print_summary(const ImportSummary& summary) {
   std::uint64_t records = 0;
   std::uint64_t kept = 0;
@@ -137,6 +155,7 @@ void print_summary(const ImportSummary& summary) {
               static_cast<unsigned long long>(kept), static_cast<unsigned long long>(records),
               share, static_cast<unsigned long long>(mended),
               static_cast<unsigned long long>(summary.log_lines));
+  print_skipped(summary);
   std::printf("run: %s\n", printable(summary.run).c_str());
 }
 
@@ -150,8 +169,8 @@ Result<int> run_import(ImportOptions& options, bool json) {
   const StopOnSignal guard;
   ProgressLine line;
   if (isatty(STDERR_FILENO) != 0) {
-    options.progress = [&](std::size_t index, std::uint64_t done, std::uint64_t total) {
-      line.show(options.inputs[index], done, total);
+    options.progress = [&](const std::string& name, std::uint64_t done, std::uint64_t total) {
+      line.show(name, done, total);
     };
   }
   options.stop = &stop_asked;
@@ -165,6 +184,7 @@ Result<int> run_import(ImportOptions& options, bool json) {
   for (std::size_t i = 0; i < summary.sources.size(); ++i) {
     warn_about(summary.names[i], summary.sources[i]);
   }
+  for (const std::string& note : summary.notes) log_warning(note + "; what can be read was kept");
   if (json) {
     std::printf("%s\n", meta_text(summary.to_json()).c_str());
   } else {
@@ -180,7 +200,7 @@ void add_import(CLI::App& app, Context& context) {
   command->footer(kExamples);
   auto options = std::make_shared<ImportOptions>();
   auto json = std::make_shared<bool>(false);
-  command->add_option("FILE", options->inputs, "traces to import")->required();
+  command->add_option("FILE", options->inputs, "traces, folders or archives of them")->required();
   command->add_option("-o,--output", options->output, "run folder to make")->required();
   command->add_option("--log", options->logs, "log file to add (repeatable)")
       ->allow_extra_args(false);

@@ -5,6 +5,7 @@
 
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "horizontal/horizontal.h"
 #include "merge/merge.h"
 #include "reconstruct/reconstruct.h"
 
@@ -15,7 +16,8 @@ namespace {
 constexpr const char* kHelp =
     "Rebuilds the call chains of a run: ranges, bound calls and kernels, engine steps with their\n"
     "rows, requests and aligned log lines. Prints where every record went and how much was "
-    "covered.\n\n"
+    "covered.\nThe ranks of a run are compared besides (docs/horizontal.md): teller dump RUN "
+    "horizontal.\n\n"
     "Examples:\n"
     "  teller reconstruct RUN            then: teller slice RUN, teller dump RUN chains\n"
     "  teller reconstruct RUN --json     the same figures for programs\n"
@@ -62,6 +64,8 @@ Result<int> run_command(const Arguments& arguments) {
   TELLER_TRY(RunFolder run, RunFolder::open(path));
   TELLER_TRY(const ReconstructSummary summary, reconstruct(run, options));
   std::fputs((arguments.json ? summary.json : summary.text).c_str(), stdout);
+  TELLER_TRY(const auto ranks, compare_ranks(run, {}));
+  if (ranks && !arguments.json) std::fputs(ranks->text.c_str(), stdout);
   return 0;
 }
 

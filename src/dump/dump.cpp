@@ -23,9 +23,9 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::string_view kArtifacts[] = {"manifest", "events",    "logs",     "processes",
-                                           "context",  "chains",    "findings", "slices",
-                                           "tokens",   "diagnosis", "labels",   "snapshot"};
+constexpr std::string_view kArtifacts[] = {
+    "manifest", "events", "logs",   "processes", "context", "chains",  "horizontal",
+    "findings", "slices", "tokens", "diagnosis", "labels",  "snapshot"};
 constexpr std::uint64_t kJsonFileLimit = 1u << 30;
 
 // Prints a JSON Lines file; lines that are not JSON objects are printed as "broken".
@@ -75,9 +75,10 @@ Status dump_file(const RunFolder& run, std::string_view artifact, const std::str
     return dump_tokens(path, run.file("chains.tcol"), table, options, out);
   }
   if (extension == ".tcol") return dump_chains(path, table, options, out);
-  const std::string_view word = artifact == "logs"        ? "log"
-                                : artifact == "processes" ? "process"
-                                                          : artifact;
+  const std::string_view word = artifact == "logs"         ? "log"
+                                : artifact == "processes"  ? "process"
+                                : artifact == "horizontal" ? "collective"
+                                                           : artifact;
   if (extension == ".jsonl") return dump_json_lines(path, word, options, out);
   if (!table.empty()) return {};
   if (extension != ".json") {  // a copy of what another program wrote: never read
@@ -90,7 +91,8 @@ Status dump_file(const RunFolder& run, std::string_view artifact, const std::str
 Error unknown_artifact(const std::string& name) {
   return {ErrorCode::kUsage, "dump: there is no artefact called " + name,
           "one of manifest, events, logs, processes, context, chains, chains.nodes, chains.steps, "
-          "chains.rows, chains.requests, chains.logs, chains.tracks, chains.sources, findings, "
+          "chains.rows, chains.requests, chains.logs, chains.tracks, chains.sources, horizontal, "
+          "findings, "
           "slices, tokens, tokens.units, tokens.tokens, tokens.edges, diagnosis, labels, snapshot"};
 }
 

@@ -14,8 +14,10 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "importers/content_signs.h"
 #include "importers/flight_dump.h"
 #include "importers/importers.h"
+#include "importers/input_list.h"
 #include "importers/input_stream.h"
 #include "importers/json_dialect.h"
 #include "importers/log_lines.h"
@@ -29,7 +31,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
-constexpr std::string_view kGzipMagic{"\x1f\x8b", 2};
+constexpr std::string_view kZstdMagic{"\x28\xb5\x2f\xfd", 4};
 
 enum class Dialect { kKineto, kNsys, kFlight, kOtlp, kExecutionTrace };
 
@@ -62,17 +64,26 @@ Result<std::string> read_head(const std::string& path) {
   return head;
 }
 
-Result<Dialect> dialect_of(const std::string& path) {
+// An error about an unpacked member, told of the archive that it came from.
+Error labelled(Error error, const InputFile& input) {
+  const auto at = error.message.find(input.path);
+  if (at != std::string::npos) error.message.replace(at, input.path.size(), input.label);
+  return error;
+}
+
+Result<Dialect> dialect_of(const std::string& path, const std::atomic<bool>* stop) {
   TELLER_TRY(const std::string head, read_head(path));
   if (head.starts_with(kSqliteMagic)) return Dialect::kNsys;
   // A file of less than the mark's length that begins like it is a cut SQLite file.
   if (head.starts_with("SQLite format")) {
     return Error{ErrorCode::kCorrupt, "importing " + path + ": its SQLite header is cut off", ""};
   }
-  if (looks_like_flight_dump(head)) return Dialect::kFlight;
-  const bool packed = head.starts_with(kGzipMagic);
-  if (packed && looks_like_flight_dump(inflated_start(head))) return Dialect::kFlight;
-  switch (json_dialect(plain_head(head))) {
+  std::string text = plain_head(head);
+  if (head.starts_with(kZstdMagic)) {
+    TELLER_TRY(text, inflated_head(path, stop));
+  }
+  if (looks_like_flight_dump(text)) return Dialect::kFlight;
+  switch (json_dialect(text)) {
     case JsonDialect::kOtlp:
       return Dialect::kOtlp;
     case JsonDialect::kExecutionTrace:
@@ -83,21 +94,33 @@ Result<Dialect> dialect_of(const std::string& path) {
   return Dialect::kKineto;
 }
 
+// Whether a file that was found in a folder or an archive is a trace, by what it holds. Other
+// programs write pickles too: a dump's name their groups or entries.
+Result<bool> is_trace(const std::string& path, const std::atomic<bool>* stop) {
+  TELLER_TRY(const std::string head, inflated_head(path, stop));
+  if (looks_like_flight_dump(head)) {
+    return head.find("pg_config") != std::string::npos || head.find("entries") != std::string::npos;
+  }
+  return head.starts_with(kSqliteMagic) || is_chrome_trace(head) ||
+         json_dialect(head) != JsonDialect::kKineto;
+}
+
 // Which ranks wrote the dumps among the inputs; in the order of the inputs, empty for others. A
 // rank may only be found with the help of all dumps: they are read here, and again for their
 // events.
 Result<std::vector<FlightRank>> ranks_of_dumps(const ImportOptions& options,
+                                               const std::vector<InputFile>& files,
                                                const std::vector<Dialect>& dialects) {
   std::vector<FlightRank> ranks(dialects.size());
   std::vector<FlightClue> clues;
   for (std::size_t i = 0; i < dialects.size(); ++i) {
     if (dialects[i] != Dialect::kFlight) continue;
     SourceRequest request;
-    request.path = options.inputs[i];
+    request.path = files[i].path;
     TELLER_TRY(const auto input, InputStream::open(request.path, {.stop = options.stop}));
     auto dump = read_flight_dump(*input);
-    if (!dump) return with_source(dump.error(), request);
-    clues.push_back(flight_clue(*dump, last_part(request.path)));
+    if (!dump) return labelled(with_source(dump.error(), request), files[i]);
+    clues.push_back(flight_clue(*dump, last_part(files[i].label)));
   }
   const std::vector<FlightRank> resolved = resolve_flight_ranks(clues);
   auto next = resolved.begin();
@@ -203,10 +226,27 @@ class Workplace {
   bool moved_ = false;
 };
 
+// Where archives are unpacked: in the run's workplace, and gone before the run is moved.
+class Unpacked {
+ public:
+  explicit Unpacked(const std::string& workplace) : path_(workplace + "/unpacked") {
+    std::error_code error;
+    fs::create_directory(path_, error);  // unpacking will say why it can't write
+  }
+  const std::string& path() const { return path_; }
+  void remove() const {
+    std::error_code error;
+    fs::remove_all(path_, error);
+  }
+
+ private:
+  std::string path_;
+};
+
 // "events/3.name.tev": the number keeps equal names apart.
 std::string event_file_name(std::size_t index, const std::string& name) {
   std::string stem = name;
-  for (const char* ending : {".gz", ".json", ".sqlite", ".trace", ".pt"}) {
+  for (const char* ending : {".gz", ".zst", ".json", ".sqlite", ".trace", ".pt"}) {
     if (stem.size() > std::strlen(ending) && stem.ends_with(ending)) {
       stem.resize(stem.size() - std::strlen(ending));
     }
@@ -221,10 +261,17 @@ std::string event_file_name(std::size_t index, const std::string& name) {
 
 class RunImport {
  public:
-  RunImport(const ImportOptions& options, RunFolder& run) : options_(options), run_(run) {}
+  RunImport(const ImportOptions& options, const InputList& inputs, RunFolder& run)
+      : options_(options), inputs_(inputs), run_(run) {}
 
-  Result<ImportSummary> import(const std::vector<Dialect>& dialects) {
-    TELLER_TRY(ranks_, ranks_of_dumps(options_, dialects));
+  Result<ImportSummary> import() {
+    std::vector<Dialect> dialects;  // of all, before the first is read
+    for (const InputFile& input : inputs_.files) {
+      const Result<Dialect> dialect = dialect_of(input.path, options_.stop);
+      if (!dialect) return labelled(dialect.error(), input);
+      dialects.push_back(*dialect);
+    }
+    TELLER_TRY(ranks_, ranks_of_dumps(options_, inputs_.files, dialects));
     summary_.names.resize(dialects.size());
     summary_.files.resize(dialects.size());
     summary_.sources.resize(dialects.size());
@@ -235,7 +282,9 @@ class RunImport {
     for (const bool last : {false, true}) {
       for (std::size_t i = 0; i < dialects.size(); ++i) {
         if ((dialects[i] == Dialect::kExecutionTrace) != last) continue;
-        TELLER_CHECK_OK(import_one(i, dialects[i]));
+        if (Status status = import_one(i, dialects[i]); !status) {
+          return labelled(status.error(), inputs_.files[i]);
+        }
       }
     }
     note_ranks(dialects, "file name",
@@ -265,14 +314,14 @@ class RunImport {
 
   Status import_one(std::size_t index, Dialect dialect) {
     SourceRequest request;
-    request.path = options_.inputs[index];
-    request.name = last_part(request.path);
+    request.path = inputs_.files[index].path;
+    request.name = last_part(inputs_.files[index].label);
     request.allow_truncated = options_.allow_truncated;
     request.stop = options_.stop;
     request.operators = operators_.get();
     if (options_.progress) {
       request.progress = [this, index](std::uint64_t done, std::uint64_t total) {
-        options_.progress(index, done, total);
+        options_.progress(inputs_.files[index].label, done, total);
       };
     }
     const std::string file = event_file_name(index, request.name);
@@ -280,7 +329,7 @@ class RunImport {
                       ? import_flight(request, ranks_[index], run_.file(file))
                       : import_as(dialect, request, run_.file(file));
     if (!result) return result.error();
-    TELLER_CHECK_OK(check_new(request.path, result->sha256));
+    TELLER_CHECK_OK(check_new(inputs_.files[index].label, result->sha256));
     take_logs(*result);
     summary_.names[index] = request.name;
     summary_.files[index] = file;
@@ -352,6 +401,7 @@ class RunImport {
     }
     if (!clock_.is_null()) run_.manifest()["clock"] = clock_;
     run_.manifest()["sources"] = std::move(sources);
+    if (!inputs_.skipped.empty()) run_.manifest()["skipped_files"] = inputs_.skipped.size();
     ArtifactInfo info;
     info.name = "events";
     info.files = summary_.files;
@@ -372,6 +422,7 @@ class RunImport {
   }
 
   const ImportOptions& options_;
+  const InputList& inputs_;
   RunFolder& run_;
   ImportSummary summary_;
   std::vector<LogLine> lines_;
@@ -398,16 +449,15 @@ Json ImportSummary::to_json() const {
     if (!source.notes.empty()) one["notes"] = source.notes;
     json["sources"].push_back(std::move(one));
   }
+  json["skipped"] = Json::array();
+  for (const SkippedFile& one : skipped) {
+    json["skipped"].push_back({{"file", one.label}, {"why", one.why}});
+  }
   json["log_lines"] = log_lines;
   return json;
 }
 
 Result<ImportSummary> import_files(const ImportOptions& options) {
-  std::vector<Dialect> dialects;
-  for (const std::string& input : options.inputs) {
-    TELLER_TRY(const Dialect dialect, dialect_of(input));
-    dialects.push_back(dialect);
-  }
   TELLER_CHECK_OK(check_output(options.output, options.overwrite));
   Workplace place(options.output);
   auto created = RunFolder::create(place.path(), "import", false);
@@ -416,7 +466,16 @@ Result<ImportSummary> import_files(const ImportOptions& options) {
   std::error_code error;
   fs::create_directory(run.file("events"), error);
   if (error) return errno_error("creating " + run.file("events"), error.value());
-  TELLER_TRY(ImportSummary summary, RunImport(options, run).import(dialects));
+  const Unpacked unpacked(place.path());
+  const InputListOptions listing{
+      unpacked.path(), options.allow_truncated, options.stop,
+      [&options](const std::string& path) { return is_trace(path, options.stop); }};
+  auto inputs = list_inputs(options.inputs, listing);
+  if (!inputs) return place.with_output(inputs.error());
+  TELLER_TRY(ImportSummary summary, RunImport(options, *inputs, run).import());
+  summary.skipped = std::move(inputs->skipped);
+  summary.notes = std::move(inputs->notes);
+  unpacked.remove();
   TELLER_CHECK_OK(place.move_to_output());
   summary.run = options.output;
   return summary;

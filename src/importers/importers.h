@@ -8,19 +8,21 @@
 #include <string>
 #include <vector>
 
+#include "importers/input_list.h"
 #include "importers/source_import.h"
 #include "teller/result.h"
 
 namespace teller {
 
 struct ImportOptions {
-  std::vector<std::string> inputs;  // traces, told apart by what they hold
-  std::vector<std::string> logs;    // plain text, one message per line
-  std::string output;               // the run folder to make
-  bool overwrite = false;           // replace a run that is there
-  bool allow_truncated = false;     // keep what is whole of a trace that stops early
-  // Told the input's number, bytes done and bytes in all; may be empty.
-  std::function<void(std::size_t, std::uint64_t, std::uint64_t)> progress;
+  std::vector<std::string>
+      inputs;                     // traces, told apart by what they hold; folders and tars of them
+  std::vector<std::string> logs;  // plain text, one message per line
+  std::string output;             // the run folder to make
+  bool overwrite = false;         // replace a run that is there
+  bool allow_truncated = false;   // keep what is whole of a trace that stops early
+  // Told which input, bytes done and bytes in all; may be empty.
+  std::function<void(const std::string&, std::uint64_t, std::uint64_t)> progress;
   const std::atomic<bool>* stop = nullptr;  // set when the user asked to stop
 };
 
@@ -29,6 +31,8 @@ struct ImportSummary {
   std::vector<std::string> names;  // of the sources, without folder
   std::vector<std::string> files;  // their event files, relative to the run
   std::vector<SourceResult> sources;
+  std::vector<SkippedFile> skipped;  // of folders and archives: what is no trace
+  std::vector<std::string> notes;    // what was passed over besides, one line each
   std::uint64_t log_lines = 0;
 
   nlohmann::ordered_json to_json() const;

@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/sha256.h"
+#include "importers/inflater.h"
 
 namespace teller {
 
@@ -30,67 +31,12 @@ Error not_regular(const std::string& action, mode_t mode) {
   return {ErrorCode::kUsage, action + ": it is not a regular file", "copy the trace to a file"};
 }
 
-// Inflates gzip members one after the other.
-class Inflater {
- public:
-  Inflater() { ok_ = inflateInit2(&stream_, 15 + 16) == Z_OK; }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-  ~Inflater() { inflateEnd(&stream_); }
-
-  // Gives it the next compressed bytes; they must stay until needs_input().
-  void input(std::string_view data) {
-    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(data.data()));
-    stream_.avail_in = static_cast<uInt>(data.size());
-  }
-  bool needs_input() const { return stream_.avail_in == 0; }
-  bool inside_member() const { return inside_; }
-  // Appends up to `limit` inflated bytes to `out`; false if the data is damaged.
-  bool inflate_to(std::string& out, std::size_t limit) {
-    const std::size_t before = out.size();
-    out.resize(limit);
-    stream_.next_out = reinterpret_cast<Bytef*>(out.data() + before);
-    stream_.avail_out = static_cast<uInt>(limit - before);
-    const bool fine = ok_ && run();
-    out.resize(limit - stream_.avail_out);
-    return fine;
-  }
-
- private:
-  bool run() {
-    while (stream_.avail_in > 0 && stream_.avail_out > 0) {
-      if (!inside_) {
-        // Zero padding or other text behind a whole member is no data (gzip(1) says so too).
-        if (members_ > 0 && *stream_.next_in != 0x1f) {
-          stream_.avail_in = 0;
-          return true;
-        }
-        inflateReset(&stream_);
-        inside_ = true;
-      }
-      const int status = inflate(&stream_, Z_NO_FLUSH);
-      if (status == Z_STREAM_END) {
-        inside_ = false;
-        ++members_;
-      } else if (status != Z_OK && status != Z_BUF_ERROR) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  z_stream stream_{};
-  bool ok_ = false;
-  bool inside_ = false;
-  int members_ = 0;
-};
-
 }  // namespace
 
 // The thread that reads, hashes and inflates, and the queue between it and the consumer.
 struct InputStream::Reader {
   int fd = -1;
-  bool gzip = false;
+  std::unique_ptr<Inflater> inflater;  // null for a plain file
   std::string path;
   InputOptions options;
   std::atomic<std::uint64_t> bytes_read{0};
@@ -117,20 +63,19 @@ struct InputStream::Reader {
 
   void run() {
     Sha256 hash;
-    Inflater inflater;
     std::string raw;
     std::string out;
     bool damaged = false;
     while (!stopped() && read_piece(raw)) {
       hash.update(raw);
-      if (!gzip) {
+      if (!inflater) {
         if (!push(std::exchange(raw, {}))) return;
         continue;
       }
-      inflater.input(raw);
-      while (!damaged && !inflater.needs_input()) {
+      inflater->input(raw);
+      while (!damaged && !inflater->needs_input()) {
         if (stopped()) break;
-        damaged = !inflater.inflate_to(out, options.piece_bytes);
+        damaged = !inflater->inflate_to(out, options.piece_bytes);
         const bool full = damaged || out.size() == options.piece_bytes;
         if (full && !push(std::exchange(out, {}))) return;
       }
@@ -138,9 +83,9 @@ struct InputStream::Reader {
     if (!push(std::move(out))) return;
     const std::lock_guard lock(mutex);
     if (damaged) {
-      cut_reason = "its gzip data is damaged";
-    } else if (gzip && inflater.inside_member()) {
-      cut_reason = "its gzip data stops before its end";
+      cut_reason = "its " + std::string(inflater->format()) + " data is damaged";
+    } else if (inflater && inflater->inside_member()) {
+      cut_reason = "its " + std::string(inflater->format()) + " data stops before its end";
     }
     digest = hash.hex();
     finished = true;
@@ -212,12 +157,13 @@ Result<std::unique_ptr<InputStream>> InputStream::open(const std::string& path,
   struct stat info {};
   if (fstat(fd, &info) != 0) return errno_error(action, errno);
   if (!S_ISREG(info.st_mode)) return not_regular(action, info.st_mode);
-  unsigned char magic[2] = {};
-  reader->gzip = pread(fd, magic, 2, 0) == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
+  char head[4] = {};
+  const ssize_t got = pread(fd, head, sizeof head, 0);
+  reader->inflater = inflater_for({head, static_cast<std::size_t>(std::max<ssize_t>(got, 0))});
   std::unique_ptr<InputStream> stream(new InputStream());
   stream->path_ = path;
   stream->file_bytes_ = static_cast<std::uint64_t>(info.st_size);
-  stream->gzip_ = reader->gzip;
+  stream->compressed_ = reader->inflater != nullptr;
   stream->reader_ = std::move(reader);
   stream->reader_->thread = std::thread([r = stream->reader_.get()] { r->run(); });
   return stream;
@@ -246,21 +192,6 @@ Result<std::string> InputStream::sha256() {
     static_cast<void>(piece);
   }
   return reader_->digest;
-}
-
-std::string inflated_start(std::string_view gzip) {
-  std::string bytes(gzip);
-  std::string out(512, '\0');
-  z_stream stream{};
-  if (inflateInit2(&stream, 15 + 16) != Z_OK) return "";
-  stream.next_in = reinterpret_cast<Bytef*>(bytes.data());
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  inflate(&stream, Z_SYNC_FLUSH);
-  out.resize(out.size() - stream.avail_out);
-  inflateEnd(&stream);
-  return out;
 }
 
 }  // namespace teller

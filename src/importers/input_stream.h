@@ -1,4 +1,4 @@
-// The bytes of an input file, inflated if it is gzip, read ahead by a thread of its own.
+// The bytes of an input file, inflated if it is gzip or zstd, read ahead by a thread of its own.
 #pragma once
 
 #include <atomic>
@@ -31,13 +31,13 @@ class InputStream {
   // The next piece, or an empty one at the end. Valid until the next call.
   Result<std::string_view> next();
 
-  // True after the end was reached, if the gzip data stopped before its own end or is damaged
+  // True after the end was reached, if the compressed data stopped before its own end or is damaged
   // there; the reason says which.
   const std::string& cut_reason() const { return cut_reason_; }
-  // Bytes of the file that were read so far (compressed bytes for gzip).
+  // Bytes of the file that were read so far (compressed bytes, where it is).
   std::uint64_t bytes_read() const;
   std::uint64_t file_bytes() const { return file_bytes_; }
-  bool is_gzip() const { return gzip_; }
+  bool is_compressed() const { return compressed_; }
   // SHA-256 of the file; reads what is left of it first.
   Result<std::string> sha256();
 
@@ -47,14 +47,11 @@ class InputStream {
 
   std::string path_;
   std::uint64_t file_bytes_ = 0;
-  bool gzip_ = false;
+  bool compressed_ = false;
   bool at_end_ = false;
   std::string cut_reason_;
   std::string current_;
   std::unique_ptr<Reader> reader_;
 };
-
-// What the first bytes of a gzip file inflate to, at most 512 bytes; "" if they are damaged.
-std::string inflated_start(std::string_view gzip);
 
 }  // namespace teller

@@ -1,4 +1,4 @@
-// Imports one Chrome trace of PyTorch's profiler, plain or gzip.
+// Imports one Chrome trace of PyTorch's profiler, plain, gzip or zstd.
 #include <nlohmann/json.hpp>
 #include <utility>
 

@@ -6,7 +6,8 @@ Error unknown_trace_error(const std::string& why) {
   return {
       ErrorCode::kCorrupt, "not a trace that teller knows: " + why,
       "it reads JSON of PyTorch's profiler (Kineto) and execution traces and of OpenTelemetry, "
-      "plain or gzip, Nsight Systems SQLite exports, and dumps of PyTorch's NCCL flight recorder"};
+      "plain, "
+      "gzip or zstd, Nsight Systems SQLite exports, and dumps of PyTorch's NCCL flight recorder"};
 }
 
 Error with_source(Error error, const SourceRequest& request) {

@@ -49,4 +49,13 @@ std::int64_t shift_between(const SourceClock& source, const SourceClock& run) {
   return same_clock && same_host(source, run, shift) ? 0 : shift;
 }
 
+std::vector<std::int64_t> shifts_to_run(SourceClock run, const std::vector<SourceClock>& sources) {
+  for (const SourceClock& source : sources) {
+    if (!run.unix_offset_ns && source.unix_offset_ns) run = source;
+  }
+  std::vector<std::int64_t> shifts;
+  for (const SourceClock& source : sources) shifts.push_back(shift_between(source, run));
+  return shifts;
+}
+
 }  // namespace teller

@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace teller {
 
@@ -23,5 +24,9 @@ SourceClock read_clock(const nlohmann::ordered_json& owner);
 // only the error of that. Where a host is not known, offsets within a second are taken for one
 // host's.
 std::int64_t shift_between(const SourceClock& source, const SourceClock& run);
+
+// The shift of each source to the run's clock: that of the manifest (`run`), else that of the first
+// source which states one.
+std::vector<std::int64_t> shifts_to_run(SourceClock run, const std::vector<SourceClock>& sources);
 
 }  // namespace teller

@@ -39,6 +39,7 @@ struct Maker {
 constexpr Maker kMakers[] = {{"events", "teller trace -- COMMAND… or teller import FILE… -o RUN"},
                              {"logs", "teller trace -- COMMAND… or teller import --log FILE"},
                              {"chains", "teller reconstruct RUN"},
+                             {"horizontal", "teller reconstruct RUN"},
                              {"findings", "teller slice RUN"},
                              {"slices", "teller slice RUN"},
                              {"tokens", "teller encode RUN --vocab FILE"},

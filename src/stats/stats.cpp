@@ -119,6 +119,16 @@ Json reconstruction(const RunFolder& run) {
   return json;
 }
 
+// The comparison of ranks, if there is a fresh one: all of it but the list of kinds.
+Json ranks_compared(const RunFolder& run) {
+  if (!run.require_artifact("horizontal")) return nullptr;
+  const auto text = read_file(run.file("horizontal.json"), "comparison of ranks", kReportLimit);
+  Json report = text ? parse_json(*text) : Json();
+  if (!report.is_object()) return nullptr;
+  for (const char* key : {"format", "version", "kinds"}) report.erase(key);
+  return report;
+}
+
 class Text {
  public:
   explicit Text(const Json& json) : json_(json) {}
@@ -133,6 +143,7 @@ class Text {
       block(json_["total"]);
     }
     add_reconstruction(json_["reconstruction"]);
+    add_ranks(member(json_, "horizontal"));
     return std::move(out_);
   }
 
@@ -176,6 +187,17 @@ class Text {
     return text + percent;
   }
 
+  // Counts and clocks of the comparison of ranks.
+  void add_ranks(const Json& part) {
+    if (!part.is_object()) return;
+    out_ += "ranks\n";
+    line("ranks", member(part, "ranks"));
+    for (const char* key : {"collectives", "clocks"}) {
+      const Json counts = member(part, key);
+      if (counts.is_object()) block(counts);
+    }
+  }
+
   void add_reconstruction(const Json& part) {
     const std::string state = part["state"].get<std::string>();
     out_ += state == "reconstructed" ? "reconstruction\n"
@@ -204,6 +226,7 @@ Result<RunStats> stats(const RunFolder& run) {
   json["total"] = total_json(sources);
   json["sources"] = std::move(sources);
   json["reconstruction"] = reconstruction(run);
+  if (Json ranks = ranks_compared(run); !ranks.is_null()) json["horizontal"] = std::move(ranks);
   TELLER_TRY(const Json context, context_stats(run));
   if (context.is_object()) json["context"] = context;
   RunStats result;

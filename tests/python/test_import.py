@@ -202,7 +202,7 @@ def test_errors(tmp_path):
     (tmp_path / "good.json").write_text(json.dumps([event()]))
     (tmp_path / "same.json").write_text(json.dumps([event()]))
     fails(3, "No such file", tmp_path / "missing", *out)
-    fails(2, "it is a folder", tmp_path, *out)
+    fails(2, "it holds the same as", tmp_path, *out)  # a folder stands for the traces in it
     fails(4, "it is empty", tmp_path / "empty", *out)
     for name in ("text", "other.json", "numbers.json", "png"):
         fails(4, "not a trace that teller knows", tmp_path / name, *out)

@@ -1,0 +1,218 @@
+#include "horizontal/clocks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "horizontal/facts.h"
+#include "horizontal/middle.h"
+
+namespace teller::horizontal_detail {
+
+namespace {
+
+constexpr std::size_t kLeastCollectives = 3;
+// A slope needs this many ends, over this much time: less shows the scatter, not the clock.
+constexpr std::size_t kLeastForDrift = 16;
+constexpr double kLeastSpanNs = 1e9;
+constexpr int kRounds = 3;
+// Quartz drifts by parts per million; more than this is no drift but a misfit.
+constexpr double kMostDrift = 1e-3;
+// An offset of less than this many residuals is as well explained by how ends scatter.
+constexpr double kApplyFrom = 3;
+
+struct Point {
+  double time = 0;   // end on the rank, ns since the origin
+  double apart = 0;  // end on the rank less the collective's end
+};
+
+class Aligner {
+ public:
+  Aligner(const Operations& operations, const Matching& matching)
+      : operations_(operations), matching_(matching) {}
+
+  Clocks run() {
+    clocks_.ranks.resize(operations_.ranks.size());
+    choose();
+    if (used_.empty()) return finish();
+    start_roughly();
+    for (int round = 0; round < kRounds; ++round) refine();
+    return finish();
+  }
+
+ private:
+  const Operation& operation(const Member& member) const {
+    return operations_.ranks[member.rank].list[member.at];
+  }
+
+  // Collectives whose ends say something: nobody can end before all have come.
+  void choose() {
+    std::int64_t origin = std::numeric_limits<std::int64_t>::max();
+    for (const Collective& one : matching_.collectives) {
+      const Operation& first = operation(one.shown);
+      origin = std::min(origin, operation(one.members[0]).begin_ns);
+      const bool open = std::any_of(one.members.begin(), one.members.end(),
+                                    [this](const Member& m) { return operation(m).open; });
+      if (one.members.size() < 2 || one.mismatched || open) continue;
+      if (!is_synchronising(operations_.texts.view(first.operation))) continue;
+      used_.push_back(&one);
+      for (const Member& member : one.members) ++clocks_.ranks[member.rank].collectives;
+    }
+    clocks_.origin_ns = used_.empty() && matching_.collectives.empty() ? 0 : origin;
+  }
+
+  double raw(const Member& member) const {
+    return static_cast<double>(operation(member).end_ns - clocks_.origin_ns);
+  }
+  double corrected(const Member& member) const {
+    const RankClock& clock = clocks_.ranks[member.rank];
+    return raw(member) - clock.offset_ns - clock.drift * raw(member);
+  }
+
+  // Clocks may be hours apart at first: each rank takes over the offset to a rank that is placed.
+  void start_roughly() {
+    std::vector<bool> placed(clocks_.ranks.size(), false);
+    bool moved = true;
+    std::uint32_t first = used_[0]->members[0].rank;
+    for (const Collective* one : used_) first = std::min(first, one->members[0].rank);
+    placed[first] = true;
+    while (moved) {
+      moved = false;
+      std::vector<std::vector<double>> apart(clocks_.ranks.size());
+      for (const Collective* one : used_) collect_offsets(*one, placed, apart);
+      for (std::size_t rank = 0; rank < apart.size(); ++rank) {
+        if (placed[rank] || apart[rank].empty()) continue;
+        clocks_.ranks[rank].offset_ns = median(apart[rank]);
+        placed[rank] = moved = true;
+      }
+    }
+    placed_ = placed;
+  }
+
+  void collect_offsets(const Collective& one, const std::vector<bool>& placed,
+                       std::vector<std::vector<double>>& apart) const {
+    for (const Member& anchor : one.members) {
+      if (!placed[anchor.rank]) continue;
+      for (const Member& member : one.members) {
+        if (!placed[member.rank]) apart[member.rank].push_back(raw(member) - corrected(anchor));
+      }
+      return;
+    }
+  }
+
+  void refine() {
+    std::vector<std::vector<Point>> points(clocks_.ranks.size());
+    for (const Collective* one : used_) {
+      std::vector<double> ends;
+      for (const Member& member : one->members) ends.push_back(corrected(member));
+      const double end = median(ends);
+      for (const Member& member : one->members) {
+        points[member.rank].push_back({raw(member), raw(member) - end});
+      }
+    }
+    for (std::size_t rank = 0; rank < points.size(); ++rank) fit(points[rank], clocks_.ranks[rank]);
+  }
+
+  // The slope is the median over pairs that lie half of all points apart (linear in time); then the
+  // offset is the median of what is left.
+  static void fit(std::vector<Point>& points, RankClock& clock) {
+    if (points.empty()) return;
+    std::sort(points.begin(), points.end(),
+              [](const Point& a, const Point& b) { return a.time < b.time; });
+    clock.drift = slope(points, clock.drift_known);
+    std::vector<double> rest;
+    for (const Point& point : points) rest.push_back(point.apart - clock.drift * point.time);
+    clock.offset_ns = median(rest);
+    for (double& value : rest) value = std::abs(value - clock.offset_ns);
+    clock.residual_ns = median(rest);
+    // Of a median of n normal values: 1.25 σ / √n, and σ is 1.48 median distances.
+    clock.uncertainty_ns =
+        1.25 * 1.4826 * clock.residual_ns / std::sqrt(static_cast<double>(rest.size()));
+  }
+
+  static double slope(const std::vector<Point>& points, bool& known) {
+    known = false;
+    const std::size_t half = points.size() / 2;
+    const double span = points.back().time - points.front().time;
+    if (points.size() < kLeastForDrift || span < kLeastSpanNs) return 0;
+    std::vector<double> slopes;
+    for (std::size_t i = 0; i + half < points.size(); ++i) {
+      const double time = points[i + half].time - points[i].time;
+      if (time > span / 8) slopes.push_back((points[i + half].apart - points[i].apart) / time);
+    }
+    if (slopes.size() < kLeastForDrift / 2) return 0;
+    const double found = median(slopes);
+    const double doubt =
+        1.25 * spread_about(slopes, found) / std::sqrt(static_cast<double>(slopes.size()));
+    // Slopes of pairs that share points vary together: three standard errors are asked for.
+    known = true;
+    return std::abs(found) > 3 * doubt && std::abs(found) <= kMostDrift ? found : 0;
+  }
+
+  Clocks finish() {
+    std::vector<double> residuals;
+    const RankClock* reference = nullptr;
+    for (std::size_t rank = 0; rank < clocks_.ranks.size(); ++rank) {
+      RankClock& clock = clocks_.ranks[rank];
+      judge(rank, clock);
+      if (clock.aligned && reference == nullptr) {
+        clock.reference = true;
+        reference = &clock;
+      }
+    }
+    if (reference != nullptr) {
+      const RankClock base = *reference;
+      for (RankClock& clock : clocks_.ranks) relate(clock, base);
+      for (const RankClock& clock : clocks_.ranks) {
+        if (clock.aligned && !clock.reference) residuals.push_back(clock.residual_ns);
+      }
+    }
+    clocks_.residual_ns = median(residuals);
+    return std::move(clocks_);
+  }
+
+  void judge(std::size_t rank, RankClock& clock) const {
+    if (clock.collectives < kLeastCollectives) {
+      clock.why = "it shares " + std::to_string(clock.collectives) +
+                  " finished collectives with other ranks, " + std::to_string(kLeastCollectives) +
+                  " are needed";
+    } else if (!placed_[rank]) {
+      clock.why = "it shares no collective with the ranks that the others are aligned to";
+    } else {
+      clock.aligned = true;
+    }
+  }
+
+  static void relate(RankClock& clock, const RankClock& base) {
+    if (!clock.aligned) {
+      clock.offset_ns = clock.drift = 0;
+      clock.drift_known = false;
+      return;
+    }
+    clock.offset_ns -= base.offset_ns;
+    clock.drift -= base.drift;
+    const double scatter = std::max(clock.residual_ns, base.residual_ns);
+    clock.applied =
+        !clock.reference && (std::abs(clock.offset_ns) > kApplyFrom * scatter || clock.drift != 0);
+  }
+
+  const Operations& operations_;
+  const Matching& matching_;
+  std::vector<const Collective*> used_;
+  std::vector<bool> placed_;
+  Clocks clocks_;
+};
+
+}  // namespace
+
+double Clocks::aligned(std::uint32_t rank, std::int64_t time_ns) const {
+  const RankClock& clock = ranks[rank];
+  const auto time = static_cast<double>(time_ns - origin_ns);
+  return clock.applied ? time - clock.offset_ns - clock.drift * time : time;
+}
+
+Clocks align_clocks(const Operations& operations, const Matching& matching) {
+  return Aligner(operations, matching).run();
+}
+
+}  // namespace teller::horizontal_detail

@@ -1,0 +1,267 @@
+#include "horizontal/match.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "horizontal/facts.h"
+#include "horizontal/middle.h"
+
+namespace teller::horizontal_detail {
+
+namespace {
+
+// How many operations a rank's window may begin later than another's.
+constexpr std::ptrdiff_t kMostShift = 16;
+// Pairs that a shift is judged by.
+constexpr std::size_t kShiftSamples = 512;
+constexpr std::int64_t kPeerOperations = -2;
+
+using Stream = std::vector<Member>;  // of one rank, by begin
+
+class Matcher {
+ public:
+  explicit Matcher(const Operations& operations) : operations_(operations) {}
+
+  Matching run() {
+    find_numbered();
+    find_unsized();
+    collect();
+    match_sequences();
+    for (const auto& [key, streams] : streams_) match_order(streams);
+    sort();
+    return std::move(result_);
+  }
+
+ private:
+  // Group and rank whose numbers tell operations apart: gloo writes one number for all.
+  void find_numbered() {
+    for (std::uint32_t rank = 0; rank < operations_.ranks.size(); ++rank) {
+      std::map<std::uint32_t, std::vector<std::int64_t>> numbers;
+      for (const Operation& one : operations_.ranks[rank].list) {
+        if (one.sequence >= 0) numbers[one.group].push_back(one.sequence);
+      }
+      for (auto& [group, list] : numbers) {
+        const std::size_t all = list.size();
+        std::sort(list.begin(), list.end());
+        list.erase(std::unique(list.begin(), list.end()), list.end());
+        const bool told_apart = all == 1 || (list.size() > 1 && 2 * list.size() >= all);
+        const auto [known, is_new] = numbered_.emplace(group, told_apart);
+        if (!is_new) known->second = known->second && told_apart;
+      }
+    }
+  }
+
+  // Kernels that were launched before the recording began do not say their size: then the order of
+  // all kernels of that name must do.
+  void find_unsized() {
+    for (const RankOperations& rank : operations_.ranks) {
+      for (const Operation& one : rank.list) {
+        if (one.bytes < 0) unsized_.insert({one.group, one.wire});
+      }
+    }
+  }
+
+  void collect() {
+    for (std::uint32_t rank = 0; rank < operations_.ranks.size(); ++rank) {
+      const auto& list = operations_.ranks[rank].list;
+      for (std::uint32_t at = 0; at < list.size(); ++at) add({rank, at}, list[at]);
+    }
+  }
+
+  void add(const Member& member, const Operation& one) {
+    const auto numbered = numbered_.find(one.group);
+    if (one.sequence >= 0 && numbered != numbered_.end() && numbered->second) {
+      const bool peers = one.from >= 0 && one.to >= 0;
+      const std::uint64_t pair =
+          peers ? static_cast<std::uint64_t>(one.from) << 32 | static_cast<std::uint32_t>(one.to)
+                : 0;
+      numbered_list_.push_back({one.group, peers ? kPeerOperations : one.sequence, pair, member});
+      if (peers) numbered_list_.back().pair_sequence = one.sequence;
+      return;
+    }
+    const bool sized = unsized_.count({one.group, one.wire}) == 0;
+    auto& streams = streams_[{one.group, one.wire, sized ? one.bytes : -1}];
+    streams.resize(operations_.ranks.size());
+    streams[member.rank].push_back(member);
+  }
+
+  struct Numbered {
+    std::uint32_t group = 0;
+    std::int64_t sequence = 0;
+    std::uint64_t pair = 0;
+    Member member;
+    std::int64_t pair_sequence = 0;
+    auto key() const { return std::tie(group, sequence, pair, pair_sequence); }
+    bool operator<(const Numbered& other) const {
+      if (key() != other.key()) return key() < other.key();
+      return std::tie(member.rank, member.at) < std::tie(other.member.rank, other.member.at);
+    }
+  };
+
+  void match_sequences() {
+    std::sort(numbered_list_.begin(), numbered_list_.end());
+    for (std::size_t begin = 0; begin < numbered_list_.size();) {
+      std::size_t end = begin + 1;
+      while (end < numbered_list_.size() &&
+             numbered_list_[end].key() == numbered_list_[begin].key()) {
+        ++end;
+      }
+      take_numbered(begin, end);
+      begin = end;
+    }
+  }
+
+  // A rank that has a number several times: coalesced operations, or a record that is there twice.
+  // The first ones belong together, then the second ones.
+  void take_numbered(std::size_t begin, std::size_t end) {
+    std::vector<Collective> made;
+    std::size_t nth = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const Member& member = numbered_list_[i].member;
+      nth = i > begin && numbered_list_[i - 1].member.rank == member.rank ? nth + 1 : 0;
+      if (nth == made.size()) made.emplace_back();
+      if (nth > 0) ++result_.duplicates;
+      made[nth].by_sequence = true;
+      made[nth].members.push_back(member);
+    }
+    for (Collective& one : made) add_collective(std::move(one));
+  }
+
+  const Operation& operation(const Member& member) const {
+    return operations_.ranks[member.rank].list[member.at];
+  }
+
+  void match_order(const std::vector<Stream>& streams) {
+    const Stream* reference = nullptr;
+    for (const Stream& stream : streams) {
+      if (reference == nullptr || stream.size() > reference->size()) reference = &stream;
+    }
+    std::map<std::ptrdiff_t, Collective> made;  // by place in the reference
+    for (const Stream& stream : streams) {
+      const std::ptrdiff_t shift = best_shift(*reference, stream);
+      for (std::size_t i = 0; i < stream.size(); ++i) {
+        made[static_cast<std::ptrdiff_t>(i) + shift].members.push_back(stream[i]);
+      }
+    }
+    for (auto& [place, one] : made) add_collective(std::move(one));
+  }
+
+  // Ends of one collective differ by the clocks' offset, which is nearly constant: the right shift
+  // is the one whose differences scatter least. Of equals the smallest.
+  std::ptrdiff_t best_shift(const Stream& reference, const Stream& stream) const {
+    if (&reference == &stream || stream.empty()) return 0;
+    std::ptrdiff_t best = 0;
+    double least = scatter(reference, stream, 0);
+    const auto most =
+        std::min<std::ptrdiff_t>(kMostShift, static_cast<std::ptrdiff_t>(reference.size()) - 1);
+    for (std::ptrdiff_t by = 1; by <= most; ++by) {
+      for (const std::ptrdiff_t shift : {by, -by}) {
+        const double found = scatter(reference, stream, shift);
+        // A shift must be plainly better, and leave enough to judge by.
+        if (found >= 0 && (least < 0 || found < 0.5 * least)) {
+          least = found;
+          best = shift;
+        }
+      }
+    }
+    return best;
+  }
+
+  // Spread of the differences of ends at this shift, ns; -1 where too few operations meet.
+  double scatter(const Stream& reference, const Stream& stream, std::ptrdiff_t shift) const {
+    const auto size = static_cast<std::ptrdiff_t>(reference.size());
+    const auto count = static_cast<std::ptrdiff_t>(stream.size());
+    const std::ptrdiff_t from = std::max<std::ptrdiff_t>(0, -shift);
+    const std::ptrdiff_t to = std::min(count, size - shift);
+    if (to - from < 3 || 2 * (to - from) < std::min(count, size)) return -1;
+    const std::ptrdiff_t stride =
+        std::max<std::ptrdiff_t>(1, (to - from) / static_cast<std::ptrdiff_t>(kShiftSamples));
+    std::vector<double> differences;
+    for (std::ptrdiff_t i = from; i < to; i += stride) {
+      const Operation& ours = operation(stream[static_cast<std::size_t>(i)]);
+      const Operation& theirs = operation(reference[static_cast<std::size_t>(i + shift)]);
+      differences.push_back(static_cast<double>(ours.end_ns - theirs.end_ns));
+    }
+    // The mean distance: with few pairs the median one is 0 too easily.
+    const double centre = median(differences);
+    double sum = 0;
+    for (const double difference : differences) sum += std::abs(difference - centre);
+    return sum / static_cast<double>(differences.size());
+  }
+
+  void add_collective(Collective one) {
+    one.shown = one.members[0];
+    for (const Member& member : one.members) {
+      if (operation(one.shown).bytes < 0 && operation(member).bytes >= 0) one.shown = member;
+    }
+    const Operation& first = operation(one.shown);
+    if (one.by_sequence) one.mismatched = calls_differ(first, one);
+    const bool peers = first.from >= 0 && first.to >= 0;
+    if (!peers) find_absent(first, one);
+    result_.collectives.push_back(std::move(one));
+  }
+
+  bool calls_differ(const Operation& first, const Collective& one) const {
+    const bool one_size = has_one_size(operations_.texts.view(first.operation));
+    return std::any_of(one.members.begin(), one.members.end(), [&](const Member& member) {
+      const Operation& other = operation(member);
+      const bool sized = first.bytes >= 0 && other.bytes >= 0 && one_size;
+      return other.operation != first.operation || (sized && other.bytes != first.bytes);
+    });
+  }
+
+  void find_absent(const Operation& first, Collective& one) {
+    const std::vector<std::uint32_t>& expected = expected_ranks(first.group);
+    std::size_t at = 0;
+    for (const std::uint32_t rank : expected) {
+      while (at < one.members.size() && one.members[at].rank < rank) ++at;
+      if (at == one.members.size() || one.members[at].rank != rank) one.absent.push_back(rank);
+    }
+  }
+
+  // Recorded ranks that belong to a group: those that its name lists, else those that use it.
+  const std::vector<std::uint32_t>& expected_ranks(std::uint32_t group) {
+    const auto [known, is_new] = expected_.try_emplace(group);
+    if (!is_new) return known->second;
+    const std::vector<int>& listed = operations_.group_ranks[group];
+    for (std::uint32_t rank = 0; rank < operations_.ranks.size(); ++rank) {
+      const RankOperations& one = operations_.ranks[rank];
+      const bool belongs =
+          listed.empty() ? std::any_of(one.list.begin(), one.list.end(),
+                                       [group](const Operation& op) { return op.group == group; })
+                         : std::binary_search(listed.begin(), listed.end(), one.rank);
+      if (belongs) known->second.push_back(rank);
+    }
+    return known->second;
+  }
+
+  void sort() {
+    std::stable_sort(result_.collectives.begin(), result_.collectives.end(),
+                     [this](const Collective& a, const Collective& b) {
+                       const Operation& left = operation(a.members[0]);
+                       const Operation& right = operation(b.members[0]);
+                       return std::tie(left.begin_ns, left.node) <
+                              std::tie(right.begin_ns, right.node);
+                     });
+  }
+
+  const Operations& operations_;
+  Matching result_;
+  std::map<std::uint32_t, bool> numbered_;  // group -> its numbers tell operations apart
+  std::vector<Numbered> numbered_list_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> unsized_;  // (group, wire)
+  // (group, wire, bytes) -> by rank
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, std::vector<Stream>> streams_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> expected_;
+};
+
+}  // namespace
+
+Matching match(const Operations& operations) {
+  return Matcher(operations).run();
+}
+
+}  // namespace teller::horizontal_detail

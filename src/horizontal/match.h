@@ -1,0 +1,35 @@
+// Which operations of different ranks are one collective. Private to horizontal/.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "horizontal/operations.h"
+
+namespace teller::horizontal_detail {
+
+// A rank's part in a collective.
+struct Member {
+  std::uint32_t rank = 0;  // index into Operations::ranks
+  std::uint32_t at = 0;    // index into its list
+};
+
+struct Collective {
+  std::vector<Member> members;        // by rank, each rank once; at least one
+  std::vector<std::uint32_t> absent;  // ranks of its group, recorded in this run, without it
+  Member shown;                       // the one that says most of what it is
+  bool by_sequence = false;           // else by order
+  bool mismatched = false;            // members call different operations or sizes
+};
+
+struct Matching {
+  std::vector<Collective> collectives;  // by the first member's begin
+  std::uint64_t duplicates = 0;         // operations that repeat a rank's group, sequence and kind
+};
+
+// Ranks of a group number its operations alike: where these numbers are recorded they decide.
+// Elsewhere the n-th operation of one group, kind and size is the same on all ranks; ranks whose
+// windows begin later are moved to where the operations' ends fit best. Near-linear.
+Matching match(const Operations& operations);
+
+}  // namespace teller::horizontal_detail

@@ -1,0 +1,199 @@
+#include "importers/input_list.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "base/file.h"
+#include "importers/content_signs.h"
+#include "importers/tar_members.h"
+
+namespace teller {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kMostFiles = 65'535;
+constexpr int kDeepest = 16;
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// The run of digits at the front of `text`, without leading zeros; it is taken off.
+std::string_view take_number(std::string_view& text) {
+  std::size_t end = 0;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  std::string_view number = text.substr(0, end);
+  text.remove_prefix(end);
+  number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
+  return number;
+}
+
+// A file below a folder or in an archive.
+struct Found {
+  std::string path;
+  std::string label;
+  std::string why;  // not "": it is skipped unread
+};
+
+class Lister {
+ public:
+  explicit Lister(const InputListOptions& options) : options_(options) {}
+
+  Result<InputList> list(const std::vector<std::string>& given) {
+    for (const std::string& path : given) {
+      std::error_code error;
+      if (fs::is_directory(path, error)) {
+        TELLER_CHECK_OK(add_folder(path));
+        continue;
+      }
+      TELLER_TRY(const bool archive, is_archive(path));
+      if (archive) {
+        TELLER_CHECK_OK(add_archive(path, true));
+      } else {
+        list_.files.push_back({path, path});
+      }
+    }
+    return std::move(list_);
+  }
+
+ private:
+  // Never an error for what the importers will say better: a missing file, a FIFO.
+  Result<bool> is_archive(const std::string& path) const {
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) return false;
+    const auto head = inflated_head(path, options_.stop);
+    return head && is_tar(*head);
+  }
+
+  Status add_folder(const std::string& path) {
+    std::vector<Found> found;
+    TELLER_CHECK_OK(walk(path, 0, found));
+    return add_found(path, std::move(found), true, true);
+  }
+
+  // Links to folders are not followed: they may lead in circles.
+  Status walk(const fs::path& folder, int depth, std::vector<Found>& found) {
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+      if (stopped()) return stop_error(folder.string());
+      const std::string path = it->path().string();
+      std::error_code unknown;
+      const bool link = it->is_symlink(unknown);
+      if (it->is_directory(unknown)) {
+        if (fs::equivalent(it->path(), fs::path(options_.workplace).parent_path(), unknown))
+          continue;
+        if (link || depth == kDeepest) {
+          found.push_back({path, path, link ? "it is a link to a folder" : "it lies too deep"});
+          continue;
+        }
+        TELLER_CHECK_OK(walk(it->path(), depth + 1, found));
+        continue;
+      }
+      const bool regular = it->is_regular_file(unknown);
+      found.push_back({path, path, regular ? "" : "it is no regular file"});
+      if (found.size() > kMostFiles) {
+        return Error{ErrorCode::kUnsupported,
+                     "importing " + folder.string() + ": it holds more than " +
+                         std::to_string(kMostFiles) + " files",
+                     "give the folder with the traces"};
+      }
+    }
+    if (error) return errno_error("importing " + folder.string(), error.value());
+    return {};
+  }
+
+  Status add_archive(const std::string& path, bool named) {
+    const std::string folder = options_.workplace + "/members-" + std::to_string(archives_++);
+    std::error_code error;
+    fs::create_directory(folder, error);
+    if (error) return errno_error("creating " + folder, error.value());
+    TELLER_TRY(TarMembers members, unpack_tar(path, folder, options_.stop));
+    if (!members.damage.empty() && !options_.allow_truncated) {
+      return Error{ErrorCode::kCorrupt, "unpacking " + path + ": " + members.damage,
+                   "--allow-truncated keeps what can be read"};
+    }
+    if (!members.damage.empty()) list_.notes.push_back(path + ": " + members.damage);
+    std::vector<Found> found;
+    for (TarMember& member : members.members) {
+      found.push_back({member.path, path + ": " + member.label, member.why});
+    }
+    return add_found(path, std::move(found), false, named);
+  }
+
+  // `must`: it is an error if there is no trace among them.
+  Status add_found(const std::string& from, std::vector<Found> found, bool archives, bool must) {
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Found& a, const Found& b) { return natural_less(a.label, b.label); });
+    const std::size_t before = list_.files.size();
+    for (Found& one : found) {
+      if (stopped()) return stop_error(from);
+      TELLER_CHECK_OK(add_one(one, archives));
+    }
+    if (list_.files.size() > before || !must) return {};
+    return Error{ErrorCode::kUsage,
+                 "importing " + from + ": none of its " + std::to_string(found.size()) +
+                     " files is a trace that teller knows",
+                 "give trace files, or a folder or archive of them"};
+  }
+
+  Status add_one(Found& one, bool archives) {
+    if (!one.why.empty()) {
+      list_.skipped.push_back({std::move(one.label), std::move(one.why)});
+      return {};
+    }
+    const Result<bool> trace = options_.is_trace(one.path);
+    if (trace && *trace) {
+      list_.files.push_back({std::move(one.path), std::move(one.label)});
+      return {};
+    }
+    if (!trace) {
+      list_.skipped.push_back({std::move(one.label), "it can't be read: " + trace.error().message});
+      return {};
+    }
+    TELLER_TRY(const bool archive, is_archive(one.path));
+    if (archive && archives) return add_archive(one.path, false);
+    list_.skipped.push_back(
+        {std::move(one.label), archive ? "it is an archive in an archive" : "it is no trace"});
+    return {};
+  }
+
+  bool stopped() const {
+    return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed);
+  }
+  static Error stop_error(const std::string& path) {
+    return {ErrorCode::kInterrupted, "importing " + path + ": stopped on request", ""};
+  }
+
+  const InputListOptions& options_;
+  InputList list_;
+  std::size_t archives_ = 0;
+};
+
+}  // namespace
+
+bool natural_less(std::string_view a, std::string_view b) {
+  const std::string_view whole_a = a, whole_b = b;
+  while (!a.empty() && !b.empty()) {
+    if (is_digit(a[0]) && is_digit(b[0])) {
+      const std::string_view left = take_number(a), right = take_number(b);
+      if (left.size() != right.size()) return left.size() < right.size();
+      if (left != right) return left < right;
+      continue;
+    }
+    if (a[0] != b[0]) return static_cast<unsigned char>(a[0]) < static_cast<unsigned char>(b[0]);
+    a.remove_prefix(1);
+    b.remove_prefix(1);
+  }
+  if (a.empty() != b.empty()) return a.empty();
+  return whole_a < whole_b;
+}
+
+Result<InputList> list_inputs(const std::vector<std::string>& given,
+                              const InputListOptions& options) {
+  return Lister(options).list(given);
+}
+
+}  // namespace teller

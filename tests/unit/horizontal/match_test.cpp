@@ -1,0 +1,103 @@
+#include "horizontal/match.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "ranks.h"
+
+namespace teller::horizontal_detail {
+namespace {
+
+std::size_t whole(const Matching& found, std::size_t ranks) {
+  return static_cast<std::size_t>(
+      std::count_if(found.collectives.begin(), found.collectives.end(),
+                    [ranks](const Collective& one) { return one.members.size() == ranks; }));
+}
+
+TEST(Match, BySequence) {
+  Operations ops = ranks(3);
+  for (int n = 0; n < 10; ++n) {
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      if (rank == 1 && n == 4) continue;  // it leaves one out
+      add(ops, rank, "all_reduce", n * 1000, n * 1000 + 500).sequence = 100 + n;
+    }
+  }
+  const Matching found = match(ops);
+  ASSERT_EQ(found.collectives.size(), 10u);
+  EXPECT_EQ(whole(found, 3), 9u);
+  EXPECT_EQ(found.collectives[4].absent, std::vector<std::uint32_t>{1});
+  EXPECT_TRUE(found.collectives[4].by_sequence);
+}
+
+TEST(Match, DifferentCallsUnderOneNumber) {
+  Operations ops = ranks(3);
+  for (int n = 0; n < 4; ++n) {
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      const bool odd = rank == 2 && n == 3;
+      add(ops, rank, odd ? "broadcast" : "all_reduce", n * 1000, n * 1000 + 500).sequence = n;
+    }
+  }
+  const Matching found = match(ops);
+  ASSERT_EQ(found.collectives.size(), 4u);
+  EXPECT_FALSE(found.collectives[2].mismatched);
+  EXPECT_TRUE(found.collectives[3].mismatched);
+}
+
+// A number that is the same for all tells nothing apart: order does.
+TEST(Match, ByOrderWhereNumbersSayNothing) {
+  Operations ops = ranks(2);
+  for (int n = 0; n < 6; ++n) {
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      add(ops, rank, "all_reduce", n * 1000, n * 1000 + 500).sequence = 0;
+    }
+  }
+  const Matching found = match(ops);
+  EXPECT_EQ(found.collectives.size(), 6u);
+  EXPECT_EQ(whole(found, 2), 6u);
+  EXPECT_FALSE(found.collectives[0].by_sequence);
+}
+
+// A rank whose recording begins two collectives later, on a clock of its own.
+TEST(Match, WindowsThatBeginAtDifferentTimes) {
+  Operations ops = ranks(2);
+  std::int64_t t = 0;
+  for (int n = 0; n < 20; ++n) {
+    t += 1'000'000 + 37'000 * (n % 5) + 211'000 * (n % 3);
+    add(ops, 0, "all_reduce", t, t + 5000);
+    if (n >= 2) add(ops, 1, "all_reduce", t + 90'000'000, t + 90'005'000);
+  }
+  const Matching found = match(ops);
+  EXPECT_EQ(whole(found, 2), 18u);
+  EXPECT_EQ(found.collectives[0].members.size(), 1u);
+  EXPECT_EQ(found.collectives[2].members[1].at, 0u);
+}
+
+TEST(Match, KindsAndSizesAreCountedApart) {
+  Operations ops = ranks(2);
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    for (int n = 0; n < 5; ++n) {
+      add(ops, rank, "all_gather", n * 1000, n * 1000 + 10, 64);
+      if (rank == 0 || n != 2) add(ops, rank, "reduce_scatter", n * 1000 + 500, n * 1000 + 510, 32);
+    }
+  }
+  EXPECT_EQ(whole(match(ops), 2), 9u);  // what is missing on one kind moves no other
+}
+
+// A rank that repeats one number a thousand times, one without anything, times at the limits.
+TEST(Match, Hostile) {
+  Operations ops = ranks(3);
+  for (int n = 0; n < 1000; ++n) {
+    add(ops, 0, "all_reduce", 5, 5).sequence = 7;
+    add(ops, 1, "all_reduce", -kTimeLimitNs, kTimeLimitNs).sequence = n;
+  }
+  const Matching found = match(ops);
+  std::size_t members = 0;
+  for (const Collective& one : found.collectives) members += one.members.size();
+  EXPECT_EQ(members, 2000u);  // every operation is in exactly one
+  EXPECT_TRUE(match(ranks(0)).collectives.empty());
+  EXPECT_TRUE(match(ranks(4)).collectives.empty());
+}
+
+}  // namespace
+}  // namespace teller::horizontal_detail
