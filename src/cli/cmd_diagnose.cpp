@@ -16,6 +16,7 @@
 #include "slice/slice.h"
 #include "snapshot/snapshot.h"
 #include "tpe/tpe.h"
+#include "vertical/vertical.h"
 
 namespace teller::cli {
 
@@ -231,8 +232,10 @@ Result<int> run_diagnose(Options& options) {
   TELLER_CHECK_OK(make_slices(run, options));
   TELLER_CHECK_OK(make_tokens(run, options));
   TELLER_TRY(const JsonResult by_model, learn->diagnose(run, options.diagnose));
-  TELLER_TRY(const Json diagnosis, with_ranks(run, *by_model));
-  if (is_current(run, "horizontal")) TELLER_CHECK_OK(publish_with_ranks(run, diagnosis));
+  TELLER_TRY(Json with_idle, with_device_idle(run, *by_model));
+  TELLER_TRY(const Json diagnosis, with_ranks(run, std::move(with_idle)));
+  TELLER_CHECK_OK(is_current(run, "horizontal") ? publish_with_ranks(run, diagnosis)
+                                                : publish_with_device_idle(run, diagnosis));
   return show(diagnosis, options);
 }
 

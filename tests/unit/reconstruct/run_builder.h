@@ -129,6 +129,8 @@ class RunBuilder {
     return *this;
   }
 
+  RunFolder& folder() { return run_; }
+
   RunFolder& finish() {
     finish_source();
     EXPECT_TRUE(run_.publish({"events", files_, "test", 0, {}, "{}"}).ok());
