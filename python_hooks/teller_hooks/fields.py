@@ -1,6 +1,8 @@
 """Evaluates the fields of a step record (docs/step_record.md)."""
 from __future__ import annotations
 
+from itertools import count
+from os import getpid
 from time import monotonic_ns
 from typing import Any, Callable, Optional
 
@@ -14,7 +16,7 @@ _PLAIN = frozenset((int, str))
 class Fields:
     """The expressions of one target's record."""
 
-    __slots__ = ("expressions", "_names", "_all", "_wait", "_same_wait", "_last", "_number")
+    __slots__ = ("expressions", "_names", "_all", "_wait", "_same_wait", "_last", "_numbers")
 
     def __init__(self, texts: dict, same_wait: Optional[str]) -> None:
         """Raises if a text is no expression."""
@@ -25,7 +27,7 @@ class Fields:
         # One call for all of them, which is the rule; one for each where one of them raises.
         self._all = compile_expression("(%s)" % "".join("(%s\n)," % texts[key] for key in self._names), None)
         self._last: Optional[tuple] = None  # what the list depends on, number of the record that has it, until when it holds
-        self._number = 0
+        self._numbers = count(1)
 
     def values(self, owner: Any, arguments: Any, result: Any, earlier: Any, failed: Callable) -> dict:
         """The fields by name. `failed` is called with the name and the error of one that raises, and it is left out."""
@@ -40,25 +42,29 @@ class Fields:
                     failed(key, error)
         if self._same_wait is not None:
             try:
-                self._add_wait(fields, owner, arguments, result, earlier)
+                self._add_wait(fields, owner, arguments, result, earlier, failed)
             except Exception as error:
                 failed("wait", error)
         return fields
 
-    def _add_wait(self, fields: dict, owner: Any, arguments: Any, result: Any, earlier: Any) -> None:
-        key = self._same_wait(owner, arguments, result, earlier)
+    def _add_wait(self, fields: dict, owner: Any, arguments: Any, result: Any, earlier: Any, failed: Callable) -> None:
+        try:
+            key = self._same_wait(owner, arguments, result, earlier)
+        except Exception as error:
+            key = None
+            failed("same_wait", error)
         if type(key) is not tuple or not _PLAIN.issuperset(map(type, key)):
             fields["wait"] = self.expressions["wait"](owner, arguments, result, earlier)
             return
-        key += (id(owner),)
+        key += (id(owner), getpid())  # a forked child's records are another source's
         now = monotonic_ns()
         last = self._last
         if last is not None and last[0] == key and now < last[2]:
             fields["v"], fields["wait"] = 2, last[1]
             return
         fields["wait"] = self.expressions["wait"](owner, arguments, result, earlier)
-        self._number = fields["n"] = self._number + 1
-        self._last = (key, fields["n"], now + _REPEAT_NS)
+        fields["n"] = number = next(self._numbers)
+        self._last = (key, number, now + _REPEAT_NS)
 
     def forget(self) -> None:
         """The last list could not be written: nothing may refer to it."""

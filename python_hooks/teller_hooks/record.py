@@ -7,7 +7,7 @@ import sys
 from collections import OrderedDict, defaultdict, deque
 from enum import Enum
 from types import GeneratorType
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 from . import bridge, counters
 from .expressions import FILE_NAME
@@ -119,8 +119,8 @@ def _is_plain_table(value: Any) -> bool:
     """Whether `value` is a list of rows that need no conversion, which is the rule: a step may have thousands."""
     return (
         type(value) is list
-        and all(value)
         and {type(row) for row in value} <= _TUPLES
+        and all(value)
         and {type(item) for row in value for item in row} <= _ROW_TYPES
         and {type(row[0]) for row in value} <= _STRINGS
     )
@@ -156,6 +156,14 @@ def send_record(target: Target, owner: Any, arguments: Arguments, result: Any, e
         counters.count_record_error("%s record %s" % (target, key), error)
 
     values = target.record.values(owner, arguments, result, earlier, failed)
+    try:
+        _send(target, values, failed)
+    except BaseException:  # near the recursion limit: what was not sent is not referred to
+        target.record.forget()
+        raise
+
+
+def _send(target: Target, values: dict, failed: Callable) -> None:
     if bridge.record(values):
         return
     fields = {}

@@ -327,7 +327,8 @@ int Recorder::step(std::int64_t now) {
   check_limits(now);
   tell_ended_channels();
   watch_without_launcher(now);
-  if (fullest > kBusyBytes) return kBusyTickMs;
+  // What is not drained fills up meanwhile.
+  if (fullest > kBusyBytes || (!writer_.stopped() && writer_.backlogged())) return kBusyTickMs;
   return fullest > kQuietBytes || target_exited_ ? kIdleTickMs : kQuietTickMs;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "horizontal/flight_waits.h"
 
@@ -31,30 +32,55 @@ std::string join(const std::vector<std::string>& texts) {
 // What has to be the same on all ranks. Sizes that may differ between ranks (of all_to_all, of
 // lists, of what only a root gives or gets) are left out; shapes are too, for only the number of
 // elements travels.
-std::string call_of(const FlightEntry& entry) {
-  std::string call = flight_operation(entry.name);
-  const bool by_input = call == "all_reduce" || call == "allreduce" || call == "reduce" ||
-                        call == "broadcast" ||
-                        (call == "all_gather" && entry.name.find("_base") != std::string::npos);
-  const bool by_output = call == "reduce_scatter" && entry.name.find("_base") != std::string::npos;
-  if (by_input) {
-    call += " of " + std::to_string(elements(entry.inputs)) + " " + join(entry.input_types);
-  } else if (by_output) {
-    call += " of " + std::to_string(elements(entry.outputs)) + " " + join(entry.output_types);
-  }
+struct CallText {
+  std::string operation;
+  std::string size;   // "" where it may differ, or is not known
+  bool known = true;  // the dump says what the size is, if that matters
+};
+
+CallText call_of(const FlightEntry& entry) {
+  CallText call{flight_operation(entry.name), "", true};
+  const bool base = entry.name.find("_base") != std::string::npos;
+  const bool by_input = call.operation == "all_reduce" || call.operation == "allreduce" ||
+                        call.operation == "reduce" || call.operation == "broadcast" ||
+                        (call.operation == "all_gather" && base);
+  const bool by_output = call.operation == "reduce_scatter" && base;
+  if (!by_input && !by_output) return call;
+  const auto& tensors = by_input ? entry.inputs : entry.outputs;
+  const auto& types = by_input ? entry.input_types : entry.output_types;
+  const std::int64_t count = elements(tensors);
+  call.known = !tensors.empty() && !types.empty() && count >= 0;
+  if (call.known) call.size = " of " + std::to_string(count) + " " + join(types);
   return call;
 }
 
 using Calls = std::map<std::string, std::vector<std::size_t>>;  // call -> nodes
 
+// A size that could not be read contradicts none: its call is the commonest of that operation.
+void add_unknown(const std::string& operation, std::size_t member, Calls& calls) {
+  auto best = calls.end();
+  for (auto at = calls.begin(); at != calls.end(); ++at) {
+    const bool same = at->first == operation || at->first.starts_with(operation + " of ");
+    if (same && (best == calls.end() || at->second.size() > best->second.size())) best = at;
+  }
+  (best == calls.end() ? calls[operation] : best->second).push_back(member);
+}
+
 Calls calls_at(const Job& job, std::size_t group, std::int64_t seq) {
   Calls calls;
+  std::vector<std::pair<std::string, std::size_t>> unknown;
   for (const std::size_t member : job.groups[group].members) {
     const Node& node = job.nodes[member];
     const auto found = node.collectives.find({group, seq});
     if (found == node.collectives.end()) continue;
-    calls[call_of(node.operations[found->second].entry)].push_back(member);
+    const CallText call = call_of(node.operations[found->second].entry);
+    if (call.known) {
+      calls[call.operation + call.size].push_back(member);
+    } else {
+      unknown.emplace_back(call.operation, member);
+    }
   }
+  for (const auto& [operation, member] : unknown) add_unknown(operation, member, calls);
   return calls;
 }
 

@@ -1,6 +1,7 @@
 // Ranks that are missing where others wait for ever, and ranks that call something else.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "horizontal/comparison.h"
 
@@ -29,7 +30,8 @@ std::string call_text(const Operations& operations, const Operation& op) {
 
 using Call = std::pair<std::uint32_t, std::int64_t>;
 
-// Members whose call fewer than half of the members make.
+// Members that do not make the call that more than half of the members make; nobody where there is
+// no such call.
 void find_different(const Comparison& found, const Collective& one, std::vector<Found>& ranks) {
   std::map<Call, std::size_t> calls;
   const auto call_of = [&](const Member& member) {
@@ -37,8 +39,12 @@ void find_different(const Comparison& found, const Collective& one, std::vector<
     return Call{op.operation, op.bytes};
   };
   for (const Member& member : one.members) ++calls[call_of(member)];
+  std::optional<Call> majority;
+  for (const auto& [call, count] : calls) {
+    if (2 * count > one.members.size()) majority = call;
+  }
   for (const Member& member : one.members) {
-    if (2 * calls[call_of(member)] >= one.members.size()) continue;
+    if (!majority || call_of(member) == *majority) continue;
     Found& rank = ranks[member.rank];
     const Operation& op = found.operations.ranks[member.rank].list[member.at];
     if (++rank.different == 1) rank.what = call_text(found.operations, op);

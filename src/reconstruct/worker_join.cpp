@@ -163,9 +163,11 @@ std::vector<std::uint32_t> calls_of_works(const std::vector<std::int64_t>& calls
     // Works whose calls lie before the recording of the engine say nothing.
     if (begun > 0) distance = std::min(distance, begun - 1 - static_cast<std::int64_t>(i));
   }
-  for (std::size_t i = 0; i < works.size(); ++i) {
-    const std::int64_t call = static_cast<std::int64_t>(i) + distance;
-    if (call >= 0 && call < most) served[i] = static_cast<std::uint32_t>(call);
+  // Any other distance is but a bound: calls may always be made ahead, or the recordings begin
+  // apart.
+  if (distance != 0) return served;
+  for (std::size_t i = 0; i < works.size() && i < calls.size(); ++i) {
+    served[i] = static_cast<std::uint32_t>(i);
   }
   return served;
 }

@@ -10,9 +10,10 @@
 namespace teller {
 
 // An engine calls all its workers, and each worker does the calls in their order. So of two
-// processes the n-th work of a kind serves the n-th call of that kind, counted from where the later
-// recording begins: the least distance at which no work begins before its call. Needs `step_of` of
-// the calls; sets the parent of the works' ranges. Answers the threads that have such ranges now.
+// processes that were recorded from the first call on the n-th work of a kind serves the n-th call
+// of that kind. They were if a work begins before the call after its own is made, and none before
+// its own. Needs `step_of` of the calls; sets the parent of the works' ranges. Answers the threads
+// that have such ranges now.
 std::vector<std::uint32_t> join_worker_processes(Workspace& work, const StepRoots& steps);
 
 // For each work the number of its call, kNoIndex for none; both by begin (ns). Public for tests.

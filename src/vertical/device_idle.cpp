@@ -44,16 +44,30 @@ IdleCause cause_of(const Chains& chains, std::uint32_t node) {
   return IdleCause::kOther;
 }
 
-// The parts of `whole` that none of `busy` covers; `busy` in any order.
-std::vector<Interval> gaps_between(std::vector<Interval> busy, const Interval& whole) {
-  std::sort(busy.begin(), busy.end(),
+// The union of intervals, in the order of time.
+std::vector<Interval> joined(std::vector<Interval> all) {
+  std::sort(all.begin(), all.end(),
             [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  std::vector<Interval> united;
+  for (const Interval& one : all) {
+    if (united.empty() || one.begin > united.back().end) {
+      united.push_back(one);
+    } else {
+      united.back().end = std::max(united.back().end, one.end);
+    }
+  }
+  return united;
+}
+
+// The parts of `whole` that none of `busy`, a union, covers.
+std::vector<Interval> gaps_between(const std::vector<Interval>& busy, const Interval& whole) {
+  auto one = std::partition_point(busy.begin(), busy.end(),
+                                  [&](const Interval& each) { return each.end <= whole.begin; });
   std::vector<Interval> gaps;
   std::int64_t reached = whole.begin;
-  for (const Interval& one : busy) {
-    const std::int64_t begin = std::min(one.begin, whole.end);
-    if (begin > reached) gaps.push_back({reached, begin});
-    reached = std::max(reached, one.end);
+  for (; one != busy.end() && one->begin < whole.end; ++one) {
+    if (one->begin > reached) gaps.push_back({reached, one->begin});
+    reached = std::max(reached, one->end);
   }
   if (whole.end > reached) gaps.push_back({reached, whole.end});
   return gaps;
@@ -61,19 +75,25 @@ std::vector<Interval> gaps_between(std::vector<Interval> busy, const Interval& w
 
 class IdleMeter {
  public:
-  explicit IdleMeter(const Chains& chains) : chains_(chains) {}
+  explicit IdleMeter(const Chains& chains) : chains_(chains), busy_(chains.source_count()) {
+    for (std::uint32_t node = 0; node < chains.node_count(); ++node) {
+      if (chains.layer(node) != Layer::kKernel) continue;
+      busy_[chains.nodes.source[node]].push_back(
+          {chains.nodes.begin_ns[node], chains.nodes.end_ns[node]});
+    }
+    for (std::vector<Interval>& source : busy_) source = joined(std::move(source));
+  }
 
   void add_step(std::size_t step) {
     const Interval whole{chains_.steps.begin_ns[step], chains_.steps.end_ns[step]};
     const std::uint32_t first = chains_.steps.root[step];
     const std::uint32_t end = first + chains_.steps.node_count[step];
-    std::vector<Interval> busy;
-    for (std::uint32_t node = first; node < end; ++node) {
-      if (chains_.layer(node) != Layer::kKernel) continue;
-      busy.push_back({chains_.nodes.begin_ns[node], chains_.nodes.end_ns[node]});
+    bool uses_device = false;
+    for (std::uint32_t node = first; node < end && !uses_device; ++node) {
+      uses_device = chains_.layer(node) == Layer::kKernel;
     }
-    if (busy.empty() || whole.length() <= 0) return;
-    const std::vector<Interval> gaps = gaps_between(std::move(busy), whole);
+    if (!uses_device || whole.length() <= 0) return;
+    const std::vector<Interval> gaps = gaps_between(busy_[chains_.nodes.source[first]], whole);
     ++idle_.steps;
     idle_.wall_ns += whole.length();
     std::vector<Interval> long_gaps;
@@ -134,6 +154,7 @@ class IdleMeter {
   }
 
   const Chains& chains_;
+  std::vector<std::vector<Interval>> busy_;  // by source: when any of its device activities runs
   DeviceIdle idle_;
   std::map<std::pair<IdleCause, std::uint32_t>, IdleShare> shares_;
 };

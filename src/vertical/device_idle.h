@@ -26,7 +26,7 @@ struct IdleShare {
 
 struct DeviceIdle {
   std::int64_t wall_ns = 0;       // of the steps that use a device and have ended
-  std::int64_t idle_ns = 0;       // in which none of the step's device activities runs
+  std::int64_t idle_ns = 0;       // in which none of the source's device activities runs
   std::uint32_t steps = 0;        // such steps
   std::vector<IdleShare> shares;  // most idle time first; ties by family
 };

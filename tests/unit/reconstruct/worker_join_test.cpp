@@ -21,10 +21,11 @@ TEST(CallsOfWorks, CallsThatAreMadeAhead) {
   EXPECT_EQ(calls_of_works({10, 11, 30, 50}, {12, 32, 52, 72}), (Served{0, 1, 2, 3}));
 }
 
-// The engine's recording, or the worker's, begins later.
-TEST(CallsOfWorks, RecordingsThatBeginLater) {
-  EXPECT_EQ(calls_of_works({30, 40}, {12, 22, 32, 42}), (Served{kNoIndex, kNoIndex, 0, 1}));
-  EXPECT_EQ(calls_of_works({10, 20, 30, 40}, {32, 42}), (Served{2, 3}));
+// It can't be told from calls that are always made ahead.
+TEST(CallsOfWorks, RecordingsThatBeginApartAreNotJoined) {
+  EXPECT_EQ(calls_of_works({30, 40}, {12, 22, 32, 42}), (Served(4, kNoIndex)));
+  EXPECT_EQ(calls_of_works({10, 20, 30, 40}, {32, 42}), (Served(2, kNoIndex)));
+  EXPECT_EQ(calls_of_works({0, 10, 20, 30}, {15, 25, 35}), (Served(3, kNoIndex)));
 }
 
 std::string meta(int pid, int parent, int dropped = 0) {

@@ -51,6 +51,21 @@ TEST(DeviceIdle, OverlappingKernelsLeaveOneGap) {
   EXPECT_EQ(idle.shares[0].cause, IdleCause::kOther);
 }
 
+// Kernels of one step run during the next one, whose host loads data meanwhile.
+TEST(DeviceIdle, AHostThatRunsAheadLeavesNoDeviceIdle) {
+  RunBuilder run;
+  for (int step = 0; step < 4; ++step) {
+    const std::int64_t begin = 1000 * step;
+    run.range("ProfilerStep#" + std::to_string(step), begin, begin + 1000);
+    run.range("enumerate(DataLoader)#next", begin, begin + 240);
+    run.call("cudaLaunchKernel", begin + 245, begin + 250, 100 + step);
+    run.kernel("gemm", begin + 250, begin + 1250, 100 + step);
+  }
+  const DeviceIdle idle = measure_device_idle(Rebuilt(run).chains);
+  EXPECT_EQ(idle.steps, 4U);
+  EXPECT_EQ(idle.idle_ns, 250);  // of the first step alone
+}
+
 nlohmann::ordered_json diagnosed(RunBuilder& run) {
   const Rebuilt rebuilt(run);
   auto with = with_device_idle(run.folder(), {{"explanation", "The run is healthy."}});
