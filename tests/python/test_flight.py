@@ -337,3 +337,22 @@ def test_ranks_of_lost_processes_in_training_are_named(tmp_path: Path) -> None:
     paths = flight_support.write(training.job, tmp_path / "dumps", absent=(5,))
     diagnosis = diagnose(paths, tmp_path / "run")
     assert diagnosis["culprit_ranks"] == [5] and diagnosis["verdict"] == "rank_absent"
+
+
+@pytest.mark.parametrize("sizes", [None, -1, "x", [1], {"a": 1}, 1.5e308])
+def test_a_size_that_cannot_be_read_contradicts_nothing(tmp_path: Path, sizes: object) -> None:
+    job = Job(4)
+    job.everyone("0", 1, "all_reduce", "completed")
+    job.everyone("0", 2, "all_reduce", but=(3,))
+    folder = tmp_path / "dumps"
+    files = []
+    folder.mkdir()
+    for rank in range(4):
+        dump = job.dump(rank)
+        if rank == 0:
+            dump["entries"][-1]["input_sizes"] = sizes
+        path = folder / f"trace_{rank}"
+        path.write_bytes(pickle.dumps(dump, 2))
+        files.append(path)
+    found = diagnose(files, tmp_path / "run")
+    assert found["culprit_ranks"] == [3], found["explanation"]
