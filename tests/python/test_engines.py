@@ -212,7 +212,14 @@ def test_kv_connectors_and_what_they_bring(model: Path, tmp_path: Path) -> None:
 def test_fsdp2_training_with_two_ranks(tmp_path: Path) -> None:
     environment = {**ENVIRONMENT, "OMP_NUM_THREADS": "1"}
     command = (engine_python(), "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", PROGRAMS / "fsdp_train.py")
-    lines = run_both(tmp_path / "run", *command, marker="LOSSES ", env=environment)
+    for attempt in range(4):
+        try:
+            lines = run_both(tmp_path / "run", *command, marker="LOSSES ", env=environment, options=("--overwrite",))
+            break
+        except AssertionError as error:
+            # On a busy machine PyTorch 2.13 ends with this now and then, without teller as well: a thread of its own outlives its owner.
+            if attempt == 3 or "terminate called without an active exception" not in str(error):
+                raise
     assert len(lines) == 2 and lines[0].split("[")[1] == lines[1].split("[")[1]
     ranks = {meta["pid"]: meta["rank"] for meta in sources(tmp_path / "run") if meta.get("world_size") == 2}
     assert sorted(ranks.values()) == [0, 1]
