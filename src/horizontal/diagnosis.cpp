@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "horizontal/doing.h"
 #include "horizontal/horizontal.h"
+#include "run_folder/diagnosis_file.h"
 #include "run_folder/locator.h"
 
 namespace teller {
@@ -13,7 +14,6 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr const char* kDiagnosisFile = "diagnosis.json";
 constexpr std::uint64_t kReportLimit = 256u << 20;
 
 Json member(const Json& owner, const char* key) {
@@ -84,21 +84,6 @@ void put_verdict(const Json& verdict, Json& diagnosis) {
   }
 }
 
-Status publish(RunFolder& run, const Json& diagnosis, std::vector<std::string> from,
-               const std::string& options) {
-  const std::string text = diagnosis.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
-  TELLER_CHECK_OK(write_file_atomic(run.file(kDiagnosisFile), text));
-  ArtifactInfo info;
-  info.name = "diagnosis";
-  info.files = {kDiagnosisFile};
-  info.made_by = "diagnose";
-  info.records = 1;
-  info.from = std::move(from);
-  info.options_json = options;
-  TELLER_CHECK_OK(run.publish(info));
-  return run.save();
-}
-
 }  // namespace
 
 Result<Json> with_ranks(const RunFolder& run, Json diagnosis) {
@@ -120,8 +105,8 @@ Result<Json> with_ranks(const RunFolder& run, Json diagnosis) {
 
 Status publish_with_ranks(RunFolder& run, const Json& diagnosis) {
   const Json options = member(member(member(run.manifest(), "artifacts"), "diagnosis"), "options");
-  return publish(run, diagnosis, {"chains", "slices", "tokens", "horizontal"},
-                 options.is_object() ? options.dump() : "{}");
+  return publish_diagnosis(run, diagnosis, {"chains", "slices", "tokens", "horizontal"},
+                           options.is_object() ? options.dump() : "{}");
 }
 
 Result<Json> diagnose_ranks(RunFolder& run) {
@@ -147,7 +132,7 @@ Result<Json> diagnose_ranks(RunFolder& run) {
   json["explanation"] =
       explanation_of(verdict) + " The run has no steps: only its ranks were compared, by rules.";
   json["coverage"] = {{"collectives", member(member(comparison, "collectives"), "collectives")}};
-  TELLER_CHECK_OK(publish(run, json, {"horizontal"}, "{}"));
+  TELLER_CHECK_OK(publish_diagnosis(run, json, {"horizontal"}));
   return json;
 }
 

@@ -8,6 +8,7 @@
 #include "horizontal/flight.h"
 #include "horizontal/flight_words.h"
 #include "horizontal/rank_verdict.h"
+#include "run_folder/diagnosis_file.h"
 #include "run_folder/locator.h"
 
 namespace teller {
@@ -17,7 +18,6 @@ namespace {
 using namespace flight;  // NOLINT(google-build-using-namespace): our own folder's
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kDiagnosisFile = "diagnosis.json";
 constexpr std::size_t kMostEvidence = 64;
 constexpr std::size_t kMostFrames = 16;
 
@@ -254,16 +254,7 @@ Result<Json> diagnose_flight(RunFolder& run) {
   reading.positions = find_positions(reading.job);
   reading.blame = find_blame(reading.job, reading.positions);
   Json json = diagnosis_json(reading, run_name(run));
-  const std::string text = json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
-  TELLER_CHECK_OK(write_file_atomic(run.file(kDiagnosisFile), text));
-  ArtifactInfo info;
-  info.name = "diagnosis";
-  info.files = {kDiagnosisFile};
-  info.made_by = "diagnose";
-  info.records = 1;
-  info.from = {"events"};
-  TELLER_CHECK_OK(run.publish(info));
-  TELLER_CHECK_OK(run.save());
+  TELLER_CHECK_OK(publish_diagnosis(run, json, {"events"}));
   return json;
 }
 

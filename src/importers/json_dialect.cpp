@@ -35,18 +35,6 @@ std::optional<JsonDialect> dialect_of_key(std::string_view key) {
   return std::nullopt;
 }
 
-// Offset behind the string whose opening quote is at `at`.
-std::size_t string_end(std::string_view text, std::size_t at) {
-  for (++at; at < text.size(); ++at) {
-    if (text[at] == '\\') {
-      ++at;
-    } else if (text[at] == '"') {
-      return at + 1;
-    }
-  }
-  return kNone;
-}
-
 std::size_t skip_blank(std::string_view text, std::size_t at) {
   while (at < text.size() && is_json_blank(text[at])) ++at;
   return at;
@@ -83,7 +71,7 @@ JsonDialect json_dialect(std::string_view head) {
       ++at;
       continue;
     }
-    const std::size_t end = string_end(head, at);
+    const std::size_t end = json_string_end(head, at);
     if (end == kNone) break;
     const std::size_t colon = skip_blank(head, end);
     if (depth == 1 && colon < head.size() && head[colon] == ':') {

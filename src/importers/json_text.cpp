@@ -124,6 +124,17 @@ JsonEscape json_escape(std::string_view text) {
   }
 }
 
+std::size_t json_string_end(std::string_view text, std::size_t at) {
+  for (++at; at < text.size(); ++at) {
+    if (text[at] == '\\') {
+      ++at;
+    } else if (text[at] == '"') {
+      return at + 1;
+    }
+  }
+  return std::string_view::npos;
+}
+
 std::string_view trim_blank(std::string_view text) {
   while (!text.empty() && is_json_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_json_blank(text.back())) text.remove_suffix(1);

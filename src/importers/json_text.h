@@ -30,6 +30,8 @@ inline bool is_json_blank(char c) {
 // The escape at the start of `text`, which starts with a backslash.
 JsonEscape json_escape(std::string_view text);
 
+// Offset behind the JSON string whose opening quote is at `at`; npos if it does not end in `text`.
+std::size_t json_string_end(std::string_view text, std::size_t at);
 std::string_view trim_blank(std::string_view text);
 // The text between the quotes of a JSON string token; nothing if `token` is no string token.
 std::optional<std::string_view> string_body(std::string_view token);

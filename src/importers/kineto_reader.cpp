@@ -13,24 +13,12 @@ namespace {
 constexpr std::uint64_t kResyncBase = 64u << 20;
 constexpr auto kNone = std::string_view::npos;
 
-// End of the string token at `at`; kNone if it does not end in `text`.
-std::size_t string_token_end(std::string_view text, std::size_t at) {
-  for (++at; at < text.size(); ++at) {
-    if (text[at] == '\\') {
-      ++at;
-    } else if (text[at] == '"') {
-      return at + 1;
-    }
-  }
-  return kNone;
-}
-
 std::size_t container_end(std::string_view text, std::size_t at) {
   std::size_t depth = 0;
   while (at < text.size()) {
     const char c = text[at];
     if (c == '"') {
-      at = string_token_end(text, at);
+      at = json_string_end(text, at);
       if (at == kNone) return kNone;
       continue;
     }
@@ -49,7 +37,7 @@ std::size_t scalar_token_end(std::string_view text, std::size_t at) {
 std::size_t token_end(std::string_view text, std::size_t at) {
   switch (text[at]) {
     case '"':
-      return string_token_end(text, at);
+      return json_string_end(text, at);
     case '{':
     case '[':
       return container_end(text, at);

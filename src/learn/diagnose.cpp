@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "learn/explain.h"
 #include "learn/judge.h"
+#include "run_folder/diagnosis_file.h"
 #include "run_folder/locator.h"
 
 namespace teller::learn_detail {
@@ -14,7 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kDiagnosisFile = "diagnosis.json";
 constexpr std::size_t kMostOperators = 50;
 constexpr std::size_t kMostSteps = 2000;
 
@@ -153,17 +153,8 @@ Json diagnosis_json(const Findings& f, const Bundle& bundle, const RunName& name
 }
 
 Status publish(RunFolder& run, const Json& diagnosis, const Bundle& bundle, double prior) {
-  const std::string text = diagnosis.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
-  TELLER_CHECK_OK(write_file_atomic(run.file(kDiagnosisFile), text));
-  ArtifactInfo info;
-  info.name = "diagnosis";
-  info.files = {kDiagnosisFile};
-  info.made_by = "diagnose";
-  info.records = 1;
-  info.from = {"chains", "slices", "tokens"};
-  info.options_json = Json({{"model", bundle.sha256}, {"prior", rounded(prior)}}).dump();
-  TELLER_CHECK_OK(run.publish(info));
-  return run.save();
+  return publish_diagnosis(run, diagnosis, {"chains", "slices", "tokens"},
+                           Json({{"model", bundle.sha256}, {"prior", rounded(prior)}}).dump());
 }
 
 Findings find(const Network& network, const Judged& judged, const RunVerdict& verdict,

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/terminal.h"
+#include "run_folder/diagnosis_file.h"
 #include "run_folder/locator.h"
 #include "snapshot/reading.h"
 #include "snapshot/snapshot.h"
@@ -15,7 +16,6 @@ namespace {
 using namespace snapshot_detail;  // NOLINT(google-build-using-namespace): our own folder's
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kDiagnosisFile = "diagnosis.json";
 constexpr std::size_t kMostEvidence = 64;
 constexpr std::size_t kShownStack = 12;
 
@@ -167,16 +167,7 @@ std::string line(const char* title, const std::string& text) {
 Result<Json> diagnose_snapshot(RunFolder& run) {
   TELLER_TRY(const Seen seen, load_snapshot(run));
   Json json = diagnosis_json(seen, run_name(run));
-  const std::string text = json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
-  TELLER_CHECK_OK(write_file_atomic(run.file(kDiagnosisFile), text));
-  ArtifactInfo info;
-  info.name = "diagnosis";
-  info.files = {kDiagnosisFile};
-  info.made_by = "diagnose";
-  info.records = 1;
-  info.from = {"snapshot"};
-  TELLER_CHECK_OK(run.publish(info));
-  TELLER_CHECK_OK(run.save());
+  TELLER_CHECK_OK(publish_diagnosis(run, json, {"snapshot"}));
   return json;
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "run_folder/diagnosis_file.h"
 #include "run_folder/locator.h"
 #include "run_folder/open_chains.h"
 #include "vertical/device_idle.h"
@@ -20,7 +21,6 @@ using vertical_detail::IdleShare;
 
 namespace {
 
-constexpr const char* kDiagnosisFile = "diagnosis.json";
 constexpr std::size_t kShownShares = 8;
 // What starves a device is one kind of work that leaves it idle for a tenth of the time, in at
 // least half of the steps.
@@ -110,18 +110,10 @@ Result<Json> with_device_idle(const RunFolder& run, Json diagnosis) {
 }
 
 Status publish_with_device_idle(RunFolder& run, const Json& diagnosis) {
-  const std::string text = diagnosis.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
-  TELLER_CHECK_OK(write_file_atomic(run.file(kDiagnosisFile), text));
   const Json::json_pointer options("/artifacts/diagnosis/options");
-  ArtifactInfo info;
-  info.name = "diagnosis";
-  info.files = {kDiagnosisFile};
-  info.made_by = "diagnose";
-  info.records = 1;
-  info.from = {"chains", "slices", "tokens"};
-  info.options_json = run.manifest().contains(options) ? run.manifest().at(options).dump() : "{}";
-  TELLER_CHECK_OK(run.publish(info));
-  return run.save();
+  return publish_diagnosis(
+      run, diagnosis, {"chains", "slices", "tokens"},
+      run.manifest().contains(options) ? run.manifest().at(options).dump() : "{}");
 }
 
 }  // namespace teller
