@@ -4,8 +4,8 @@
 #   scripts/check_tidy.sh [FILE.cpp…]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tidy=${CLANG_TIDY:-clang-tidy-19}
-command -v "$tidy" >/dev/null || { echo "error: $tidy is not here (apt install clang-tidy-19)" >&2; exit 1; }
+tidy=${CLANG_TIDY:-$(command -v clang-tidy-22 || echo clang-tidy-19)}
+command -v "$tidy" >/dev/null || { echo "error: $tidy is not here (apt install clang-tidy-22)" >&2; exit 1; }
 commands=build/dev/compile_commands.json
 [ -f "$commands" ] || { echo "error: $commands is not here; first run cmake --preset dev" >&2; exit 1; }
 

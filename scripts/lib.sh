@@ -16,18 +16,35 @@ as_root() {
   else die "installing packages needs root: run this once as root, or install sudo"; fi
 }
 
+# The first of `A|B|…` that is installed, or else that can be: not every release has every version of a tool.
+choose_package() {
+  local choice choices
+  IFS='|' read -ra choices <<<"$1"
+  for choice in "${choices[@]}"; do
+    if is_installed "$choice"; then echo "$choice"; return; fi
+  done
+  for choice in "${choices[@]}"; do
+    if [ -n "$(apt-cache madison "$choice" 2>/dev/null)" ]; then echo "$choice"; return; fi
+  done
+  echo "${choices[-1]}"
+}
+
+is_installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
+
 # Debian packages: one a line in packages.txt; only what is missing is installed.
 install_packages() {
-  local missing=() package
+  local missing=() wanted=() package
   while read -r package; do
     case $package in ''|'#'*) continue ;; esac
-    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+    is_installed "$package" || missing+=("$package")
   done < "$root/scripts/packages.txt"
-  if [ ${#missing[@]} -eq 0 ]; then say "Debian packages: all there"; return; fi
-  command -v apt-get >/dev/null || die "no apt-get here: install these yourself: ${missing[*]}"
-  say "installing Debian packages: ${missing[*]}"
+  for package in "${missing[@]}"; do is_installed "$(choose_package "$package")" || wanted+=("$package"); done
+  if [ ${#wanted[@]} -eq 0 ]; then say "Debian packages: all there"; return; fi
+  command -v apt-get >/dev/null || die "no apt-get here: install these yourself: ${wanted[*]}"
   as_root apt-get update -qq
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  for package in "${!wanted[@]}"; do wanted[package]=$(choose_package "${wanted[package]}"); done
+  say "installing Debian packages: ${wanted[*]}"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${wanted[@]}" >/dev/null
 }
 
 # A Python of our own in .venv with PyTorch for the demo and pytest for the tests (TELLER_VENV names another place).

@@ -85,10 +85,29 @@ def changed() -> None:
         send()
 
 
+def _code(handler: object) -> object:
+    """The code of a function, a method or an object that is called."""
+    function = getattr(handler, "__func__", handler)
+    return getattr(function, "__code__", None) or getattr(getattr(type(handler), "__call__", None), "__code__", None)
+
+
+def is_of_a_handler(error: BaseException) -> bool:
+    """Whether a signal handler of the program raised it, which happened to run in our code: it is the program's."""
+    from _signal import getsignal, valid_signals
+
+    codes, trace = set(), error.__traceback__
+    while trace is not None:
+        codes.add(trace.tb_frame.f_code)
+        trace = trace.tb_next
+    return any(_code(getsignal(number)) in codes for number in valid_signals())
+
+
 def count_record_error(what: str, error: BaseException) -> None:
     """Counts an expression that raised. Sent at 1, 2, 4, 8, …: a faulty expression fails at every step. The error's text
-    is the program's: it may run its code, and hold what its users wrote."""
+    is the program's: it may run its code, and hold what its users wrote. Raises what is not the expression's."""
     global record_errors, _next_record_report
+    if is_of_a_handler(error):
+        raise error
     record_errors += 1
     if record_errors < _next_record_report:
         return

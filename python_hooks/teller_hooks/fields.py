@@ -6,6 +6,7 @@ from os import getpid
 from time import monotonic_ns
 from typing import Any, Callable, Optional
 
+from . import counters
 from .expressions import compile_expression
 
 # A list of waiting requests is written in full at least this often, so that who lost a record soon finds another.
@@ -34,7 +35,9 @@ class Fields:
         fields: dict = {"v": 1}
         try:
             fields.update(zip(self._names, self._all(owner, arguments, result, earlier)))
-        except Exception:
+        except Exception as first:
+            if counters.is_of_a_handler(first):
+                raise
             for key in self._names:
                 try:
                     fields[key] = self.expressions[key](owner, arguments, result, earlier)

@@ -7,6 +7,13 @@ from . import bridge, counters, record
 from .targets import Target
 
 
+def _own(error: Exception) -> None:
+    """Counts an error of ours; raises one that a signal handler of the program raised while we were at work."""
+    if counters.is_of_a_handler(error):
+        raise error
+    counters.own_errors += 1
+
+
 class Plan:
     """What to do around one wrapped function."""
 
@@ -29,32 +36,33 @@ class Plan:
         return owner, record.Arguments(positional, kwargs, self.names, self.defaults)
 
     def message(self, args: tuple, kwargs: dict) -> Optional[bytes]:
-        """The range's message for a call, or None for no range. Raises own errors only."""
+        """The range's message for a call, or None for no range. Raises no errors of expressions."""
         if self.target.when is None and self.target.request is None:
             return self.name
         try:
             owner, arguments = self.split(args, kwargs)
             return record.message(self.target, self.name, owner, arguments)
-        except Exception:
-            counters.own_errors += 1
+        except Exception as error:
+            _own(error)
             return self.name
 
-    def before(self, args: tuple, kwargs: dict) -> Any:
-        """What the record wants to know of the time before the call. Raises own errors only."""
+    def before(self, args: tuple, kwargs: dict) -> Optional[tuple]:
+        """(self, arguments, what the record wants to know of the time before the call), for returned(). Raises no errors of expressions."""
         if self.target.before is None:
             return None
         try:
-            return record.before(self.target, *self.split(args, kwargs))
-        except Exception:
-            counters.own_errors += 1
+            owner, arguments = self.split(args, kwargs)
+            return owner, arguments, record.before(self.target, owner, arguments)
+        except Exception as error:
+            _own(error)
             return None
 
-    def returned(self, args: tuple, kwargs: dict, result: Any, before: Any) -> None:
-        """Sends the record of a call that has returned. Raises own errors only."""
+    def returned(self, args: tuple, kwargs: dict, result: Any, before: Optional[tuple]) -> None:
+        """Sends the record of a call that has returned. Raises no errors of expressions."""
         if self.target.record is None:
             return
         try:
-            owner, arguments = self.split(args, kwargs)
-            record.send_record(self.target, owner, arguments, result, before)
-        except Exception:
-            counters.own_errors += 1
+            owner, arguments, earlier = before or (*self.split(args, kwargs), None)
+            record.send_record(self.target, owner, arguments, result, earlier)
+        except Exception as error:
+            _own(error)

@@ -7,7 +7,7 @@ import sys
 from collections import OrderedDict, defaultdict, deque
 from enum import Enum
 from types import GeneratorType
-from typing import Any, Callable, Optional
+from typing import Any, Optional
 
 from . import bridge, counters
 from .expressions import FILE_NAME
@@ -151,19 +151,15 @@ def before(target: Target, owner: Any, arguments: Arguments) -> Any:
 def send_record(target: Target, owner: Any, arguments: Arguments, result: Any, earlier: Any) -> None:
     """Evaluates the record's fields and sends them as a mark. A field that raises is left out and counted; one that is
     None is left out."""
-
-    def failed(key: str, error: BaseException) -> None:
-        counters.count_record_error("%s record %s" % (target, key), error)
-
-    values = target.record.values(owner, arguments, result, earlier, failed)
+    values = target.record.values(owner, arguments, result, earlier, target.failed)
     try:
-        _send(target, values, failed)
+        _send(target, values)
     except BaseException:  # near the recursion limit: what was not sent is not referred to
         target.record.forget()
         raise
 
 
-def _send(target: Target, values: dict, failed: Callable) -> None:
+def _send(target: Target, values: dict) -> None:
     if bridge.record(values):
         return
     fields = {}
@@ -173,7 +169,7 @@ def _send(target: Target, values: dict, failed: Callable) -> None:
         try:
             fields[key] = _field(key, value)
         except Exception as error:
-            failed(key, error)
+            target.failed(key, error)
             if key == "wait":
                 target.record.forget()
     try:

@@ -45,6 +45,10 @@ class Target:
     def __str__(self) -> str:
         return "%s:%s" % (self.module, self.path)
 
+    def failed(self, key: str, error: BaseException) -> None:
+        """Counts a field of the record that could not be evaluated or written."""
+        counters.count_record_error("%s record %s" % (self, key), error)
+
 
 def _text(data: dict, key: str) -> str:
     value = data[key]

@@ -29,9 +29,9 @@ def installed(*packages: str) -> bool:
     return subprocess.run([engine_python(), "-c", code, *packages], capture_output=True).returncode == 0
 
 
-def make_model(folder: Path) -> Path:
-    """The tiny model's checkpoint."""
-    done = subprocess.run([engine_python(), PROGRAMS / "tiny_model.py", folder], capture_output=True, text=True, env=ENVIRONMENT, timeout=120)
+def make_model(folder: Path, *sizes: int) -> Path:
+    """The tiny model's checkpoint; `sizes`: its hidden size and layers."""
+    done = subprocess.run([engine_python(), PROGRAMS / "tiny_model.py", folder, *map(str, sizes)], capture_output=True, text=True, env=ENVIRONMENT, timeout=120)
     assert done.returncode == 0, done.stderr
     return folder
 

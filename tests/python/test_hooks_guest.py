@@ -225,6 +225,44 @@ print("done")
     assert sources(project / "run")[0]["counts"]["dropped"] == 0
 
 
+ALARMED = """
+import signal
+class Item:
+    @property
+    def size(self):  # read by the expressions only
+        signal.raise_signal(signal.SIGUSR1)
+        return 1
+def rich(item): return "called"
+def recorded(item): return "called"
+"""
+
+
+def test_what_a_signal_handler_raises_in_an_expression_is_the_programs(project: Path) -> None:
+    write(project, ALARMED, [{"module": "hosted", "object": "rich", "request": "args.item.size"},
+                             {"module": "hosted", "object": "recorded", "record": {"engine": "'e'", "req": "[('a', args.item.size)]"}}])
+    code = """
+import signal, hosted
+class Late(Exception): pass
+class Watch:
+    def __call__(self, *unused): raise Late
+    def on(self, *unused): raise Late
+def function(*unused): raise Late
+for handler in (function, Watch().on, Watch()):
+    signal.signal(signal.SIGUSR1, handler)
+    for call in (hosted.rich, hosted.recorded):
+        try:
+            call(hosted.Item())
+        except Late:
+            print("late")
+signal.signal(signal.SIGUSR1, lambda *unused: None)
+print(hosted.rich(hosted.Item()), hosted.recorded(hosted.Item()), hosted.recorded(None))
+"""
+    (project / "main.py").write_text(code)
+    done = trace(project / "run", PYTHON, project / "main.py", options=("-q", "--hooks", project / "hooks.json"), cwd=project)
+    assert done.stdout.split() == [b"late"] * 6 + [b"called"] * 3, done.stderr
+    assert sources(project / "run")[0]["hooks"]["record_errors"] == 1  # of None, which has no size
+
+
 LEFT_OVER = """
 import asyncio
 async def stream():

@@ -1,20 +1,17 @@
-"""How a measured program and bench/overhead/run talk: READY, a line, the work, DONE, a line."""
+"""How a measured program and bench/overhead/run talk: READY; then for each line `go` the work, and DONE with its seconds."""
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable
 
 
-def measured(work: Callable, repeats: int) -> None:
-    """Says that all is ready, waits, does the work `repeats` times, says how long each took in seconds, and waits again."""
+def measured(work: Callable) -> None:
+    """Says that all is ready; does the work whenever it is asked for, until the other side is gone or says anything else."""
     print("READY", flush=True)
-    sys.stdin.readline()
-    times = []
-    for _ in range(repeats):
+    for line in sys.stdin:
+        if line.strip() != "go":
+            return
         begin = time.perf_counter()
         work()
-        times.append(time.perf_counter() - begin)
-    print("DONE " + json.dumps(times), flush=True)
-    sys.stdin.readline()
+        print(f"DONE {time.perf_counter() - begin}", flush=True)

@@ -24,7 +24,7 @@ def main(iterations: int) -> None:
             optimizer.zero_grad()
 
     work()
-    measured(work, 3)
+    measured(work)
 
 
 if __name__ == "__main__":

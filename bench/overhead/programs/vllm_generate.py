@@ -21,7 +21,7 @@ def main(model: str, requests: int) -> None:
         llm.generate(prompts, sampling, use_tqdm=False)
 
     work()
-    measured(work, 3)
+    measured(work)
 
 
 if __name__ == "__main__":
