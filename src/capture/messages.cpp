@@ -39,6 +39,7 @@ int receive_hello(int connection, ring::Hello* hello) {
   message.msg_control = control;
   message.msg_controllen = sizeof control;
   const ssize_t count = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return kNothingYet;
   const cmsghdr* header = CMSG_FIRSTHDR(&message);
   if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return -1;
   int fd = -1;

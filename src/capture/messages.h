@@ -30,7 +30,8 @@ bool send_message(int socket, const Message& message, const std::string& text = 
 bool receive_message(int socket, Message* message, std::string* text, bool wait);
 
 // Receives what a process sends to announce itself. Returns the descriptor beside it, to be closed
-// by the caller; -1 if it is not a Hello.
+// by the caller; -1 if it is not a Hello; kNothingYet if the connection does not wait for one.
+constexpr int kNothingYet = -2;
 int receive_hello(int connection, ring::Hello* hello);
 
 }  // namespace teller::capture

@@ -22,6 +22,9 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr std::int64_t kMillisecond = 1000000;
+// How long a process that has connected may take to say who it is.
+constexpr std::int64_t kPatienceNs = 2000 * kMillisecond;
+constexpr std::size_t kMaxGuests = 256;
 
 }  // namespace
 
@@ -53,26 +56,41 @@ bool has_ended(int pidfd, std::int64_t pid) {
 
 Status TracedProcesses::accept(int listener) {
   for (;;) {
-    const int connection = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-    if (connection < 0) return {};
-    // A sender on a busy machine may be put aside between its connection and its message.
-    const timeval patience{0, 500000};
-    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    const int connection = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (connection < 0) break;
     ucred sender{};
     socklen_t size = sizeof sender;
     getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &sender, &size);
-    ring::Hello hello{};
-    const int fd = receive_hello(connection, &hello);
-    close(connection);
-    if (fd < 0) {
+    if (guests_.size() >= kMaxGuests) {
+      close(guests_.front().connection);
+      guests_.erase(guests_.begin());
       ++finished_.refused_processes;
-      continue;
     }
-    // The kernel's word for who it is: in a pid namespace the process itself knows another number.
-    const Status taken = take_over(fd, hello, sender.pid > 0 ? sender.pid : hello.pid);
-    close(fd);
-    if (!taken) return taken;
+    guests_.push_back({connection, sender.pid, monotonic_ns()});
   }
+  Status status;
+  std::erase_if(guests_, [&](const Guest& guest) {
+    bool left = false;
+    if (const Status received = receive(guest, &left); !received) status = received;
+    return left;
+  });
+  return status;
+}
+
+Status TracedProcesses::receive(const Guest& guest, bool* left) {
+  ring::Hello hello{};
+  const int fd = receive_hello(guest.connection, &hello);
+  *left = fd != kNothingYet || monotonic_ns() - guest.since_ns > kPatienceNs;
+  if (!*left) return {};
+  close(guest.connection);
+  if (fd < 0) {
+    ++finished_.refused_processes;
+    return {};
+  }
+  // The kernel's word for who it is: in a pid namespace the process itself knows another number.
+  const Status taken = take_over(fd, hello, guest.pid > 0 ? guest.pid : hello.pid);
+  close(fd);
+  return taken;
 }
 
 Status TracedProcesses::take_over(int arena_fd, const ring::Hello& hello, std::int64_t pid) {

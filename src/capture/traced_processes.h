@@ -20,7 +20,8 @@ class TracedProcesses {
  public:
   TracedProcesses(RunWriter& writer, ProcessTable& table) : writer_(writer), table_(table) {}
 
-  // Accepts whoever knocks at `listener` (non-blocking).
+  // Accepts whoever knocks at `listener` (non-blocking), and takes over those who have said who they
+  // are.
   Status accept(int listener);
   // Moves what was recorded into the event files. `fullest` is set to the bytes taken from the
   // fullest ring.
@@ -49,7 +50,7 @@ class TracedProcesses {
   void drop_windows();
   // Writes what is kept as event files of `writer`'s run, and adds what they hold to `totals`.
   Status write_windows(RunWriter& writer, RunTotals* totals);
-  bool empty() const { return traced_.empty(); }
+  bool empty() const { return traced_.empty() && guests_.empty(); }
   std::uint64_t bytes_written() const;
   void add_counts(RunTotals* totals) const;
 
@@ -63,12 +64,20 @@ class TracedProcesses {
     // Null: nothing is kept of it.
     ArenaSink* sink() const;
   };
+  // Who has knocked and not said who it is: on a busy machine it may be put aside in between.
+  struct Guest {
+    int connection = -1;
+    std::int64_t pid = 0;  // 0: unknown
+    std::int64_t since_ns = 0;
+  };
   // Of a process that has ended: it goes when its window has passed.
   struct Ended {
     std::unique_ptr<ProcessWindow> window;
     ArenaLosses losses;
     std::int64_t ended_ns = 0;
   };
+  // Sets *left if the guest need not be waited for any longer.
+  Status receive(const Guest& guest, bool* left);
   Status take_over(int arena_fd, const ring::Hello& hello, std::int64_t pid);
   std::string meta_of(const Traced& traced, const ring::Hello& hello) const;
   Status open_file(Traced& traced, const ring::Hello& hello);
@@ -79,6 +88,7 @@ class TracedProcesses {
 
   RunWriter& writer_;
   ProcessTable& table_;
+  std::vector<Guest> guests_;
   std::vector<Traced> traced_;
   RunTotals finished_;  // of processes whose files are closed
   std::uint64_t finished_bytes_ = 0;

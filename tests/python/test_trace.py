@@ -112,6 +112,35 @@ def test_a_storm_of_threads_reuses_rings(tmp_path: Path) -> None:
     balanced(run)
 
 
+# Fills half of a ring every 50 ms: who does not look for half a second loses events.
+KNOCKING = """
+import ctypes, os, socket, sys, time
+def knock():
+    guest = socket.socket(socket.AF_UNIX)
+    guest.connect(os.environ["TELLER_SOCKET"])
+    return guest
+nvtx = ctypes.CDLL(sys.argv[1])
+assert nvtx.teller_hook_init()
+silent = [knock() for _ in range(5)]
+end = time.monotonic() + 1.5
+while time.monotonic() < end:
+    for _ in range(1000):
+        nvtx.teller_hook_push(2, b"work")
+        nvtx.teller_hook_pop()
+    time.sleep(0.02)
+"""
+
+
+@needs_target
+def test_who_connects_and_says_nothing_keeps_nobody_waiting(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    done = trace(run, PYTHON, "-c", KNOCKING, LIBRARY, options=("--no-hooks",))
+    assert done.returncode == 0, done.stderr
+    counters = manifest(run)["counters"]
+    assert counters["trace.processes_refused"] == 5 and counters["trace.events_dropped"] == 0
+    assert b"5 processes that could not be taken over" in done.stderr
+
+
 @needs_target
 def test_a_full_ring_drops_whole_ranges_and_counts_them(tmp_path: Path) -> None:
     run = tmp_path / "run"
