@@ -20,8 +20,8 @@ class TracedProcesses {
  public:
   TracedProcesses(RunWriter& writer, ProcessTable& table) : writer_(writer), table_(table) {}
 
-  // Accepts whoever knocks at `listener` (non-blocking), and takes over those who have said who they
-  // are.
+  // Accepts whoever knocks at `listener` (non-blocking), and takes over those who have said who
+  // they are.
   Status accept(int listener);
   // Moves what was recorded into the event files. `fullest` is set to the bytes taken from the
   // fullest ring.

@@ -35,6 +35,9 @@ Json run_json(const Source& source);
 Json suspects_json(const Source& source);
 // What concerns no single request, operators, instances, notes and verdict; null without findings.
 Json stands_out_json(const Source& source);
+// What was sampled around the program and may explain a slow or failed run: `samples`, and `notes`
+// with `kind`, `text` and `check_next`. Null where nothing was sampled.
+Result<Json> surroundings_json(const RunFolder& run);
 
 // Whether the diagnosis calls the run abnormal.
 bool is_abnormal(const Json& diagnosis);

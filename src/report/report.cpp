@@ -59,6 +59,7 @@ Result<nlohmann::ordered_json> build_report(const RunFolder& run, const ReportOp
   document["findings"] = findings.status;
   document["suspects"] = report_detail::suspects_json(source);
   document["stands_out"] = report_detail::stands_out_json(source);
+  TELLER_TRY(document["surroundings"], report_detail::surroundings_json(run));
   document["requests"] = report_detail::requests_json(source);
   document["request_steps"] = nullptr;
   if (options.request) {

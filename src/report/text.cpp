@@ -208,6 +208,17 @@ std::string stands_out_text(const Json& document, const TextStyle& style) {
   return text;
 }
 
+std::string surroundings_text(const Json& document, const TextStyle& style) {
+  const Json& surroundings = document["surroundings"];
+  if (!surroundings.is_object() || surroundings["notes"].empty()) return "";
+  std::string text = paint(style, Ink::kBold, "Around the program") + "\n";
+  for (const Json& note : surroundings["notes"]) {
+    text += width_wrap(style, shown(note["text"]), "   - ");
+    text += width_wrap(style, shown(note["check_next"]), "     check: ");
+  }
+  return text;
+}
+
 }  // namespace report_detail
 
 std::string report_text(const nlohmann::ordered_json& document, const TextStyle& style) {
@@ -215,9 +226,9 @@ std::string report_text(const nlohmann::ordered_json& document, const TextStyle&
   std::string text = header_text(document, style) + "\n" + diagnosis_text(document, style) + "\n" +
                      stands_out_text(document, style);
   for (const std::string& section :
-       {requests_text(document, style), request_steps_text(document, style),
-        chain_text(document, style), deviations_text(document, style),
-        logs_text(document, style)}) {
+       {surroundings_text(document, style), requests_text(document, style),
+        request_steps_text(document, style), chain_text(document, style),
+        deviations_text(document, style), logs_text(document, style)}) {
     if (!section.empty()) text += "\n" + section;
   }
   return text;

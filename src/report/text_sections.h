@@ -13,6 +13,7 @@ using Json = nlohmann::ordered_json;
 std::string header_text(const Json& document, const TextStyle& style);
 std::string diagnosis_text(const Json& document, const TextStyle& style);
 std::string stands_out_text(const Json& document, const TextStyle& style);
+std::string surroundings_text(const Json& document, const TextStyle& style);
 std::string requests_text(const Json& document, const TextStyle& style);
 std::string request_steps_text(const Json& document, const TextStyle& style);
 std::string chain_text(const Json& document, const TextStyle& style);

@@ -1,9 +1,8 @@
-// The peaks of a run's context, for people.
+#include "stats/context_text.h"
+
 #include <cstdio>
-#include <string>
 
 #include "base/terminal.h"
-#include "stats/context_stats.h"
 
 namespace teller {
 

@@ -9,8 +9,9 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/terminal.h"
+#include "run_folder/context_peaks.h"
 #include "run_folder/event_file.h"
-#include "stats/context_stats.h"
+#include "stats/context_text.h"
 #include "stats/source_stats.h"
 
 namespace teller {
@@ -227,7 +228,7 @@ Result<RunStats> stats(const RunFolder& run) {
   json["sources"] = std::move(sources);
   json["reconstruction"] = reconstruction(run);
   if (Json ranks = ranks_compared(run); !ranks.is_null()) json["horizontal"] = std::move(ranks);
-  TELLER_TRY(const Json context, context_stats(run));
+  TELLER_TRY(const Json context, context_peaks(run));
   if (context.is_object()) json["context"] = context;
   RunStats result;
   result.json = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

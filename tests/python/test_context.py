@@ -141,6 +141,36 @@ def test_gpus_are_sampled_through_nvml(tmp_path: Path) -> None:
     assert [(e["gpu"], e["event"], e["xid"]) for e in of_kind(run, "gpu_event")] == [(1, "xid", 79)]
     stats = json.loads(run_teller("stats", run, "--json").stdout)["context"]["gpus"]
     assert stats[0]["samples"]["throttled hw_thermal"] >= 2 and stats[1]["samples"] == {"xid 79": 1}
+    assert run_teller("reconstruct", run).returncode == 0
+    notes = json.loads(run_teller("report", run, "--json").stdout)["surroundings"]["notes"]
+    assert [note["kind"] for note in notes] == ["gpu_throttled", "gpu_throttled", "gpu_xid"]
+    report = run_teller("report", run).stdout
+    assert "Around the program" in report and "GPU 1: xid 79 in 1 events" in report
+
+
+def test_the_report_says_what_was_short(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert trace(run, "/bin/true").returncode == 0
+    assert run_teller("reconstruct", run).returncode == 0
+    quiet = json.loads(run_teller("report", run, "--json").stdout)["surroundings"]
+    assert quiet["samples"] >= 1 and quiet["notes"] == []
+    assert "Around the program" not in run_teller("report", run).stdout
+    group = {"kind": "cgroup", "path": "/job", "cpu_limit": 2.0, "memory_limit": 1000, "memory_bytes": 990, "periods": 10, "throttled_periods": 1,
+             "throttled_ns": 0, "oom_kills": 0}
+    later = {**group, "periods": 110, "throttled_periods": 61, "throttled_ns": 2_500_000_000, "oom_kills": 1}
+    metrics = {"kind": "metrics", "url": "http://127.0.0.1:8000/metrics",
+               "series": {"vllm:kv_cache_usage_perc": 0.99, "vllm:num_preemptions_total": 4}}
+    after = {**metrics, "series": {"vllm:kv_cache_usage_perc": 0.5, "vllm:num_preemptions_total": 9}}
+    with open(run / "context.jsonl", "a", encoding="utf-8") as file:
+        for number, record in enumerate((group, later, metrics, after, {"kind": "process", "pid": 9, "major_faults": 0},
+                                         {"kind": "process", "pid": 9, "major_faults": 5000})):
+            file.write(json.dumps({"t": number, **record}) + "\n")
+    notes = {note["kind"]: note["text"] for note in json.loads(run_teller("report", run, "--json").stdout)["surroundings"]["notes"]}
+    assert notes == {
+        "cpu_throttled": "control group /job: its processes were held back in 60 of 100 periods, 2.50 s in all, at a limit of 2.0 cores",
+        "oom_kill": "control group /job: 1 processes killed for memory", "memory_limit": "control group /job: memory reached 99 % of its limit",
+        "kv_full": "engine at http://127.0.0.1:8000/metrics: KV cache up to 99 %",
+        "preemptions": "engine at http://127.0.0.1:8000/metrics: 5 preemptions", "major_faults": "process 9 waited for 5000 pages from disk"}
 
 
 def test_metrics_are_scraped_on_request(tmp_path: Path) -> None:

@@ -10,8 +10,6 @@ namespace teller {
 
 // `processes`, `host`, `cgroups`, `gpus`, `engines` and `records` of the run's samples; null if it
 // has none. Lines that cannot be read are counted (`malformed`), values of a wrong type left out.
-Result<nlohmann::ordered_json> context_stats(const RunFolder& run);
-// The same for people: a few lines.
-std::string context_text(const nlohmann::ordered_json& stats);
+Result<nlohmann::ordered_json> context_peaks(const RunFolder& run);
 
 }  // namespace teller

@@ -1,4 +1,4 @@
-#include "stats/context_stats.h"
+#include "run_folder/context_peaks.h"
 
 #include <algorithm>
 #include <map>
@@ -260,7 +260,7 @@ class Collector {
 
 }  // namespace
 
-Result<Json> context_stats(const RunFolder& run) {
+Result<Json> context_peaks(const RunFolder& run) {
   const auto files = run.artifact_files("context");
   if (files.empty()) return Json();
   Collector collector;
