@@ -1,6 +1,8 @@
 #include "doctor/cgroup_limits.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <limits>
@@ -59,7 +61,26 @@ std::string lowest(const std::string& mount, const std::string& path,
   }
 }
 
+// The kernel's word for "none" in version 1 is the largest number of whole pages.
+constexpr double kNoMemoryLimit = 9.0e18;
+
 }  // namespace
+
+std::string memory_text(const std::string& limit) {
+  if (limit.empty()) return "unknown";
+  const double bytes = value_of(limit);
+  if (bytes >= kNoMemoryLimit) return "none";
+  return std::to_string(static_cast<long long>(bytes / (1 << 20))) + " MiB";
+}
+
+std::string cpu_text(const std::string& limit) {
+  if (limit.empty()) return "unknown";
+  const double cores = value_of(limit);
+  if (std::isinf(cores)) return "none";
+  char text[48];
+  std::snprintf(text, sizeof text, "%.1f cores", cores);
+  return text;
+}
 
 CgroupLimits cgroup_limits(const std::string& root) {
   const std::string text = read_proc_file(root + "/proc/self/cgroup");

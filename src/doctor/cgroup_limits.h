@@ -12,6 +12,10 @@ struct CgroupLimits {
   std::string cpu;  // "quota period" in µs: the same
 };
 
+// A limit for people: "none", "8192 MiB", "2.0 cores"; "unknown" for "".
+std::string memory_text(const std::string& limit);
+std::string cpu_text(const std::string& limit);
+
 // `root` stands before /proc and /sys; for tests.
 CgroupLimits cgroup_limits(const std::string& root);
 

@@ -72,10 +72,9 @@ void check_cgroup(Checks& checks) {
                       "limits of the container cannot be read", false});
     return;
   }
-  const auto shown = [](const std::string& value) { return value.empty() ? "unknown" : value; };
   checks.push_back({"cgroup", CheckStatus::kOk,
                     "version " + std::to_string(limits.version) + ", memory limit " +
-                        shown(limits.memory) + ", CPU quota " + shown(limits.cpu),
+                        memory_text(limits.memory) + ", CPU limit " + cpu_text(limits.cpu),
                     "", false});
 }
 

@@ -51,13 +51,26 @@ std::uint64_t count_events(const std::string& path) {
   return count;
 }
 
+// A new folder in the first place that lets us make one; "" if none does.
+std::string make_folder() {
+  std::error_code error;
+  const fs::path chosen = fs::temp_directory_path(error);
+  for (const fs::path& place :
+       {error ? fs::path() : chosen, fs::path("/tmp"), fs::path("/dev/shm"), fs::path(".")}) {
+    if (place.empty()) continue;
+    std::string folder = (place / "teller-doctor-XXXXXX").string();
+    if (mkdtemp(folder.data()) != nullptr) return folder;
+  }
+  return "";
+}
+
 // Records this very program while it plays an NVTX client.
 void check_small_trace(const DoctorOptions& options, Checks& checks) {
   Check check{"small trace", CheckStatus::kMissing, "", "", true};
   std::error_code error;
-  std::string folder = (fs::temp_directory_path(error) / "teller-doctor-XXXXXX").string();
-  if (error || mkdtemp(folder.data()) == nullptr) {
-    check.detail = "no temporary folder could be made";
+  const std::string folder = make_folder();
+  if (folder.empty()) {
+    check.detail = "no temporary folder could be made, in TMPDIR, /tmp, /dev/shm or here";
     check.hint = "set TMPDIR to a folder that can be written";
     checks.push_back(check);
     return;

@@ -557,6 +557,12 @@ def test_doctor_says_what_can_be_traced(tmp_path: Path) -> None:
     assert len(text.stdout.splitlines()) > len(report["checks"])
 
 
+def test_doctor_needs_no_tmpdir(tmp_path: Path) -> None:
+    done = run_teller("doctor", "--json", cwd=tmp_path, env={**os.environ, "TMPDIR": "/nonexistent"})
+    checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+    assert checks["small trace"]["status"] == "ok", checks["small trace"]
+
+
 def test_doctor_says_that_a_python_is_too_old_for_the_hooks(tmp_path: Path) -> None:
     python = tmp_path / "python3"
     python.write_text("#!/bin/sh\necho 3.9 0\n")

@@ -49,5 +49,15 @@ TEST(CgroupLimits, OfTheMountWhereThePathCannotBeSeen) {
   EXPECT_EQ(cgroup_limits(root.path() + "/none").version, 0);
 }
 
+TEST(CgroupLimits, ForPeople) {
+  EXPECT_EQ(memory_text(""), "unknown");
+  EXPECT_EQ(memory_text("max"), "none");
+  EXPECT_EQ(memory_text("9223372036854771712"), "none");
+  EXPECT_EQ(memory_text("8589934592"), "8192 MiB");
+  EXPECT_EQ(cpu_text("max 100000"), "none");
+  EXPECT_EQ(cpu_text("-1 100000"), "none");
+  EXPECT_EQ(cpu_text("150000 100000"), "1.5 cores");
+}
+
 }  // namespace
 }  // namespace teller::doctor_detail
