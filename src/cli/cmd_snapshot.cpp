@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/stop_on_signal.h"
 #include "snapshot/snapshot.h"
 
 namespace teller::cli {
@@ -50,18 +51,21 @@ void print_gaps(const Json& document) {
 Result<int> run_snapshot(Options& options) {
   options.snapshot.children = !options.no_children;
   options.snapshot.logs = !options.no_logs;
+  const StopOnSignal guard;
+  options.snapshot.stop = &StopOnSignal::asked();
   TELLER_TRY(const SnapshotResult taken, take_snapshot(options.snapshot));
   TELLER_TRY(RunFolder run, RunFolder::open(taken.path));
   TELLER_TRY(const Json diagnosis, diagnose_snapshot(run));
+  const int exit_code = StopOnSignal::asked() ? StopOnSignal::exit_code() : 0;
   if (options.json) {
     Json document = {{"run", taken.path}, {"gaps", *taken.gaps}, {"diagnosis", diagnosis}};
     std::puts(document.dump(1, ' ', true, Json::error_handler_t::replace).c_str());
-    return 0;
+    return exit_code;
   }
   print_gaps({{"gaps", *taken.gaps}});
   std::printf("%srun: %s\n", snapshot_diagnosis_text(diagnosis).c_str(),
               printable(taken.path).c_str());
-  return 0;
+  return exit_code;
 }
 
 void add_options(CLI::App* command, Options& options) {

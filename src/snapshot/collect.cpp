@@ -40,8 +40,11 @@ class Collector {
     for (int i = 0; i < options_.samples; ++i) {
       if (i > 0) pause_between(i);
       if (job_.deadline.over() && i > 0) {
-        job_.add_gap("samples", 0, "only " + std::to_string(i) + " were taken in the time given",
-                     "give more --duration");
+        const bool stopped = job_.deadline.stopped();
+        job_.add_gap("samples", 0,
+                     "only " + std::to_string(i) + " were taken " +
+                         (stopped ? "before it was stopped" : "in the time given"),
+                     stopped ? "let it go on to its end" : "give more --duration");
         break;
       }
       for (Process& process : job_.processes) sample(process);
@@ -70,7 +73,7 @@ class Collector {
     const auto due = start_ + std::chrono::milliseconds(options_.interval_ms) * sample;
     const auto soonest =
         std::chrono::steady_clock::now() + std::chrono::milliseconds(options_.interval_ms) / 2;
-    std::this_thread::sleep_until(std::min(std::max(due, soonest), job_.deadline.end));
+    job_.deadline.sleep_until(std::max(due, soonest));
   }
 
   void sample(Process& process) {

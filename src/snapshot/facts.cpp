@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "procfs/procfs.h"
@@ -14,6 +15,13 @@ int Deadline::left_ms(int most) const {
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 1, most));
+}
+
+void Deadline::sleep_until(std::chrono::steady_clock::time_point moment) const {
+  constexpr std::chrono::milliseconds kLook{20};
+  while (!over() && std::chrono::steady_clock::now() < moment) {
+    std::this_thread::sleep_until(std::min(moment, std::chrono::steady_clock::now() + kLook));
+  }
 }
 
 Process* Job::find(std::int64_t pid) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -71,10 +72,14 @@ struct Gap {
   std::string hint;  // what to do; "" = nothing
 };
 
-// Moment after which nothing new is begun.
+// Moment after which nothing new is begun; or sooner, when the user wants to stop.
 struct Deadline {
   std::chrono::steady_clock::time_point end;
-  bool over() const { return std::chrono::steady_clock::now() >= end; }
+  const std::atomic<bool>* stop = nullptr;
+  bool stopped() const { return stop != nullptr && stop->load(); }
+  bool over() const { return stopped() || std::chrono::steady_clock::now() >= end; }
+  // Sleeps until then, or until it is over.
+  void sleep_until(std::chrono::steady_clock::time_point moment) const;
   // Milliseconds left, at most `most`, at least 1.
   int left_ms(int most) const;
 };

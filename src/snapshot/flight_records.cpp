@@ -88,7 +88,8 @@ void trigger_dumps(Job& job) {
     }
   }
   if (any) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(job.deadline.left_ms(kTriggerWaitMs)));
+    job.deadline.sleep_until(std::chrono::steady_clock::now() +
+                             std::chrono::milliseconds(job.deadline.left_ms(kTriggerWaitMs)));
   }
 }
 

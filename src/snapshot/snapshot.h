@@ -2,6 +2,7 @@
 // reads what they wait for. The only header of this folder that others include. docs/snapshot.md.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -25,6 +26,8 @@ struct SnapshotOptions {
   int samples = 3;
   int interval_ms = 300;   // between samples
   double duration_s = 30;  // what is not done by then is left out, and said
+  // Once true, the same for what is not done yet. Null: never.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 struct SnapshotResult {

@@ -150,6 +150,7 @@ Result<SnapshotResult> take_snapshot(const SnapshotOptions& options) {
   Job job;
   job.deadline.end = std::chrono::steady_clock::now() +
                      std::chrono::milliseconds(std::llround(options.duration_s * 1000));
+  job.deadline.stop = options.stop;
   TELLER_CHECK_OK(find_members(options, job));
   const std::string path = options.output.empty() ? default_output() : options.output;
   TELLER_TRY(RunFolder run, RunFolder::create(path, "snapshot", options.overwrite));

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Iterator
 
 import pytest
-from conftest import as_nobody, expect_one_line, needs_root, run_teller
+from conftest import as_nobody, expect_one_line, needs_root, run_teller, teller_binary
 from trace_support import PYTHON, lines, manifest
 
 PYSPY = next((p for p in (Path(PYTHON).parent / "py-spy", Path(shutil.which("py-spy") or "/nowhere")) if p.exists()), None)
@@ -204,6 +204,22 @@ def test_a_working_process_is_healthy(tmp_path: Path) -> None:
     assert (diagnosis["verdict"], diagnosis["abnormal"]) == ("healthy", False), diagnosis["explanation"]
     assert diagnosis["culprit_pids"] == [] and diagnosis["operators"] == []
     assert run_teller("diagnose", run, "--fail-on-fault").returncode == 0
+
+
+def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with running(PYTHON, "-c", DEADLOCK) as process:
+        command = [teller_binary(), "snapshot", "-o", run, "--json", "--samples", "50", "--interval", "5000", "--duration", "600", str(process.pid)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as taking:
+            end = time.monotonic() + 30
+            while not (run / "manifest.json").exists() and time.monotonic() < end:
+                time.sleep(0.05)
+            time.sleep(2)
+            taking.send_signal(signal.SIGINT)
+            output = taking.communicate(timeout=60)[0]
+    assert taking.returncode == 130
+    assert any(gap["part"] == "samples" and "before it was stopped" in gap["reason"] for gap in json.loads(output)["gaps"])
+    assert manifest(run)["state"] == "sealed" and run_teller("verify", run).returncode == 0
 
 
 def test_a_dead_child_for_which_its_parent_waits(tmp_path: Path) -> None:
