@@ -45,7 +45,8 @@ Json meta_of(OtlpConverter& converter, const InputStream& input) {
   meta["clock"] = {{"base", "unix"}, {"unix_offset_ns", 0}};
   meta["resources"] = converter.resources();
   meta["requests"] = converter.requests();
-  meta["content_left_out"] = converter.content_left_out();
+  meta["content_left_out"] = converter.content().left_out();
+  meta["secrets_redacted"] = converter.content().secrets().total();
   meta["counts"] = converter.counts().to_json();
   return meta;
 }
@@ -82,9 +83,12 @@ Result<SourceResult> import_otlp(const SourceRequest& request, const std::string
   result.events_written = writer.events_written();
   result.counts = counts;
   result.logs = std::move(converter.logs());
-  if (const std::uint64_t count = converter.content_left_out(); count > 0) {
+  if (const std::uint64_t count = converter.content().left_out(); count > 0) {
     result.notes.push_back(std::to_string(count) +
-                           " attributes with prompts, answers or headers were left out");
+                           " values with prompts, answers, bodies or headers were left out");
+  }
+  if (const std::uint64_t count = converter.content().secrets().total(); count > 0) {
+    result.notes.push_back(std::to_string(count) + " secrets or prompts in texts were redacted");
   }
   return result;
 }
