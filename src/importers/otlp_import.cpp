@@ -72,15 +72,9 @@ Result<SourceResult> import_otlp(const SourceRequest& request, const std::string
                                            " records is a span or a log record"),
                        request);
   }
-  const Json meta = meta_of(converter, *input);
-  TELLER_CHECK_OK(writer.finish(meta_text(meta)));
   result.dialect = "otlp";
-  result.clock = meta["clock"];
-  result.bytes = input->file_bytes();
-  auto digest = input->sha256();
-  if (!digest) return with_source(digest.error(), request);
-  result.sha256 = *digest;
-  result.events_written = writer.events_written();
+  result.requests = converter.requests();
+  TELLER_CHECK_OK(finish_source(request, meta_of(converter, *input), *input, writer, result));
   result.counts = counts;
   result.logs = std::move(converter.logs());
   if (const std::uint64_t count = converter.content().left_out(); count > 0) {

@@ -49,7 +49,7 @@ void unpack(const std::string& path) {
   }
   std::size_t written = 0;
   for (const TarMember& member : found->members) {
-    demand(member.path.empty() != member.why.empty(), "a member that is neither kept nor left");
+    demand(member.path.empty() == (member.kind != TarKind::kFile), "a file without bytes");
     if (member.path.empty()) continue;
     demand(std::filesystem::is_regular_file(member.path, error), "a member was not written");
     ++written;

@@ -371,8 +371,8 @@ def test_same_input_same_bytes(tmp_path):
     for name in files[0]:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "deeper/two" / name).read_bytes(), name
     logs = [json.loads(line) for line in (tmp_path / "one" / "logs.jsonl").read_text().splitlines()]
-    assert logs[-2:] == [{"t": None, "stream": "serve.log", "text": "INFO up"},
-                         {"t": None, "stream": "serve.log", "text": "WARNING cut \ufffd", "raw": 1}]
+    assert logs[-2:] == [{"t": None, "stream": "serve.log", "text": "INFO up", "t_from": "no_time"},
+                         {"t": None, "stream": "serve.log", "text": "WARNING cut \ufffd", "t_from": "no_time", "raw": 1}]
     manifest = json.loads((tmp_path / "one" / "manifest.json").read_text())
     assert manifest["state"] == "sealed"
     assert manifest["sources"][0]["sha256"] == hashlib.sha256(source.read_bytes()).hexdigest()
