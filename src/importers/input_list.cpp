@@ -82,11 +82,14 @@ class Lister {
     for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
       if (stopped()) return stop_error(folder.string());
       const std::string path = it->path().string();
+      ++counts.members;
       std::error_code unknown;
       const bool link = it->is_symlink(unknown);
       if (it->is_directory(unknown)) {
-        if (fs::equivalent(it->path(), fs::path(options_.workplace).parent_path(), unknown))
+        if (fs::equivalent(it->path(), fs::path(options_.workplace).parent_path(), unknown)) {
+          --counts.members;  // ours, not theirs
           continue;
+        }
         ++(link ? counts.links : counts.folders);
         if (link || depth == kDeepest) {
           list_.skipped.push_back({path, link ? "it is a link to a folder" : "it lies too deep"});
@@ -129,6 +132,7 @@ class Lister {
     ContainerCounts counts;
     counts.label = path;
     counts.archive = true;
+    counts.members = members.members.size();
     std::vector<Found> found;
     for (TarMember& member : members.members) {
       std::string label = path + ": " + member.label;
@@ -156,8 +160,6 @@ class Lister {
       if (stopped()) return stop_error(from);
       TELLER_CHECK_OK(add_one(one, counts));
     }
-    counts.members =
-        counts.traces + counts.archives + counts.others + counts.folders + counts.links;
     list_.containers[place] = std::move(counts);
     if (list_.files.size() > before || !must) return {};
     return Error{ErrorCode::kCorrupt,
