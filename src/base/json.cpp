@@ -64,7 +64,8 @@ class TreeBuilder {
     auto& members = open.value->get_ref<Json::object_t&>();
     if (members.size() < kLarge) return members[open.key];
     if (open.index.empty()) {
-      for (std::size_t i = 0; i < members.size(); ++i) open.index.emplace(members.begin()[static_cast<std::ptrdiff_t>(i)].first, i);
+      for (std::size_t i = 0; i < members.size(); ++i)
+        open.index.emplace(members.begin()[static_cast<std::ptrdiff_t>(i)].first, i);
     }
     const auto [found, is_new] = open.index.emplace(open.key, members.size());
     if (is_new) members.emplace_back(open.key, Json());

@@ -137,9 +137,8 @@ void print_containers(const ImportSummary& summary) {
         " + %llu links and devices\n",
         printable(one.label).c_str(), one.archive ? "archive" : "folder",
         static_cast<unsigned long long>(one.members), static_cast<unsigned long long>(one.traces),
-        static_cast<unsigned long long>(one.archives),
-        static_cast<unsigned long long>(one.others), static_cast<unsigned long long>(one.folders),
-        static_cast<unsigned long long>(one.links));
+        static_cast<unsigned long long>(one.archives), static_cast<unsigned long long>(one.others),
+        static_cast<unsigned long long>(one.folders), static_cast<unsigned long long>(one.links));
   }
 }
 

@@ -135,7 +135,8 @@ class RunImport {
     }
     logs_.insert(logs_.end(), options_.logs.begin(), options_.logs.end());
     if (!traces_.empty()) return {};
-    return Error{ErrorCode::kUsage, "importing " + logs_.front() + ": it is a log, and no trace is given",
+    return Error{ErrorCode::kUsage,
+                 "importing " + logs_.front() + ": it is a log, and no trace is given",
                  "give the trace of the same program with it"};
   }
 
@@ -145,9 +146,11 @@ class RunImport {
     for (const std::string& text : options_.log_zones) {
       const std::size_t equals = text.rfind('=');
       const std::string name = equals == std::string::npos ? "" : text.substr(0, equals);
-      TELLER_TRY(LogZone zone, LogZone::parse(equals == std::string::npos ? text : text.substr(equals + 1)));
+      TELLER_TRY(LogZone zone,
+                 LogZone::parse(equals == std::string::npos ? text : text.substr(equals + 1)));
       if (!zones.emplace(name, std::move(zone)).second) {
-        return Error{ErrorCode::kUsage, "--log-timezone " + text + ": another zone is given for it", ""};
+        return Error{ErrorCode::kUsage, "--log-timezone " + text + ": another zone is given for it",
+                     ""};
       }
     }
     return zones;
@@ -171,11 +174,14 @@ class RunImport {
                     std::make_move_iterator(lines.end()));
     }
     for (const auto& [name, zone] : zones) {
-      const bool used = name.empty() || std::find(names.begin(), names.end(), name) != names.end() ||
+      const bool used = name.empty() ||
+                        std::find(names.begin(), names.end(), name) != names.end() ||
                         std::find(logs_.begin(), logs_.end(), name) != logs_.end();
       if (!used) {
-        return Error{ErrorCode::kUsage, "--log-timezone " + name + "=" + zone.name() + ": no log of that name is given",
-                     "name it as --log does"};
+        return Error{
+            ErrorCode::kUsage,
+            "--log-timezone " + name + "=" + zone.name() + ": no log of that name is given",
+            "name it as --log does"};
       }
     }
     return {};

@@ -22,9 +22,9 @@ struct ImportOptions {
   std::vector<std::string> logs;  // log files; those among `inputs` are found by what they hold
   // Time zones of logs whose lines state none: "ZONE" for all, or "LOG=ZONE" for one of them.
   std::vector<std::string> log_zones;
-  std::string output;             // the run folder to make
-  bool overwrite = false;         // replace a run that is there
-  bool allow_truncated = false;   // keep what is whole of a trace that stops early
+  std::string output;            // the run folder to make
+  bool overwrite = false;        // replace a run that is there
+  bool allow_truncated = false;  // keep what is whole of a trace that stops early
   // Told which input, bytes done and bytes in all; may be empty.
   std::function<void(const std::string&, std::uint64_t, std::uint64_t)> progress;
   const std::atomic<bool>* stop = nullptr;  // set when the user asked to stop
@@ -39,7 +39,7 @@ struct ImportSummary {
   std::vector<LogFileSummary> logs;
   std::vector<ContainerCounts> containers;  // folders and archives
   std::vector<SkippedFile> skipped;         // of them: what is no trace
-  std::vector<std::string> notes;    // what was passed over besides, one line each
+  std::vector<std::string> notes;           // what was passed over besides, one line each
   std::uint64_t log_lines = 0;
 
   SourceLayers all_layers() const;

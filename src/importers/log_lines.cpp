@@ -43,8 +43,8 @@ void append_log_lines(std::string_view text, const LogLine& like, std::vector<Lo
   }
 }
 
-Status read_log_file(const std::string& path, const std::string& name, const std::atomic<bool>* stop,
-                     std::vector<LogLine>& lines) {
+Status read_log_file(const std::string& path, const std::string& name,
+                     const std::atomic<bool>* stop, std::vector<LogLine>& lines) {
   LogLine like;
   like.stream = name;
   auto opened = InputStream::open(path, {.stop = stop});

@@ -19,8 +19,8 @@ void append_log_lines(std::string_view text, const LogLine& like, std::vector<Lo
 bool looks_like_log(std::string_view head);
 // Reads a log file, plain, gzip or zstd; its lines carry their own times as text: place_lines()
 // reads them.
-Status read_log_file(const std::string& path, const std::string& name, const std::atomic<bool>* stop,
-                     std::vector<LogLine>& lines);
+Status read_log_file(const std::string& path, const std::string& name,
+                     const std::atomic<bool>* stop, std::vector<LogLine>& lines);
 // One line of logs.jsonl for each, in order.
 std::string log_lines_json(const std::vector<LogLine>& lines);
 

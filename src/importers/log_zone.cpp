@@ -59,8 +59,9 @@ std::optional<std::int64_t> fixed_offset(std::string_view text) {
 // Whether the database has the zone. Names are no paths: no "..", nothing from the root.
 bool is_known(const std::string& name) {
   const bool plain = !name.empty() && name[0] != '/' && name.find("..") == std::string::npos &&
-                     name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                            "0123456789_+-/") == std::string::npos;
+                     name.find_first_not_of(
+                         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                         "0123456789_+-/") == std::string::npos;
   if (!plain) return false;
   const char* folder = std::getenv("TZDIR");
   std::error_code error;
@@ -79,7 +80,8 @@ Result<LogZone> LogZone::parse(const std::string& text) {
     return zone;
   }
   if (!is_known(text)) {
-    return Error{ErrorCode::kUsage, "reading the time zone '" + text + "': there is none of that name here",
+    return Error{ErrorCode::kUsage,
+                 "reading the time zone '" + text + "': there is none of that name here",
                  "give UTC, an offset like +02:00, or a name like Europe/Berlin (needs tzdata)"};
   }
   zone.named_ = true;

@@ -33,22 +33,22 @@ constexpr std::string_view kConventions[] = {"gen_ai.prompt",
                                              "http.response.header"};
 // Parts of a name that say the same of all below them.
 constexpr std::string_view kParts[] = {
-    "prompt",       "prompts",      "completion",     "completions", "messages",      "content",
-    "contents",     "header",       "headers",        "body",        "conversation",  "transcript",
+    "prompt",       "prompts",      "completion",     "completions", "messages",       "content",
+    "contents",     "header",       "headers",        "body",        "conversation",   "transcript",
     "chat_history", "instructions", "generated_text", "documents",   "generated_texts"};
 // Last parts of a name. "message" is none: it is what errors and logs say.
 constexpr std::string_view kLast[] = {
-    "input",  "inputs",  "output",   "outputs",   "text",     "texts",     "query",
-    "answer", "answers", "question", "questions", "response", "responses", "arguments",
-    "document", "queries", "instruction", "payload", "reasoning", "history"};
+    "input",    "inputs",  "output",      "outputs",   "text",      "texts",     "query",
+    "answer",   "answers", "question",    "questions", "response",  "responses", "arguments",
+    "document", "queries", "instruction", "payload",   "reasoning", "history"};
 // Ends of the last part: "formatted_prompt", "user_input".
-constexpr std::string_view kEnds[] = {"prompt",     "prompts",  "completion", "completions",
-                                      "messages",   "content",  "contents",   "body",
-                                      "transcript", "headers",  "input",      "output",
-                                      "instructions", "answer", "question",   "response",
-                                      "input_text", "output_text", "response_text", "prompt_text",
-                                      "generated_text", "completion_text", "user_text",
-                                      "token_ids",  "input_ids", "output_ids"};
+constexpr std::string_view kEnds[] = {
+    "prompt",         "prompts",         "completion",   "completions",   "messages",
+    "content",        "contents",        "body",         "transcript",    "headers",
+    "input",          "output",          "instructions", "answer",        "question",
+    "response",       "input_text",      "output_text",  "response_text", "prompt_text",
+    "generated_text", "completion_text", "user_text",    "token_ids",     "input_ids",
+    "output_ids"};
 
 bool is_convention(std::string_view key) {
   return std::any_of(std::begin(kConventions), std::end(kConventions), [&](std::string_view name) {

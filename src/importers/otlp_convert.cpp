@@ -104,7 +104,8 @@ OtlpConverter::Service OtlpConverter::service_of(const Json& resource) {
   if (resources_bytes_ + text.size() > kResourcesLimit) return service;
   resources_bytes_ += text.size();
   services_.emplace(text, service);
-  const bool shown = std::find(resources_.begin(), resources_.end(), attributes) != resources_.end();
+  const bool shown =
+      std::find(resources_.begin(), resources_.end(), attributes) != resources_.end();
   if (!attributes.empty() && !shown) resources_.push_back(attributes);
   return service;
 }

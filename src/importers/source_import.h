@@ -26,8 +26,8 @@ struct LogLine {
   std::optional<std::int64_t> pid;
   std::string level;      // "" where the source states none
   std::string placed_by;  // of a log file: how its time was found, or why it has none
-  std::string text;   // without line end, valid UTF-8
-  bool raw = false;   // bytes that are no UTF-8 were replaced
+  std::string text;       // without line end, valid UTF-8
+  bool raw = false;       // bytes that are no UTF-8 were replaced
 };
 
 // What an importer is asked to do.

@@ -40,14 +40,14 @@ struct Row {
   std::uint64_t SourceLayers::*count;
 };
 constexpr Row kLayers[] = {{"kernels", "kernels", &SourceLayers::kernels},
-                             {"copies", "copies and fills", &SourceLayers::copies},
-                             {"calls", "CUDA calls", &SourceLayers::calls},
-                             {"operators", "operators", &SourceLayers::operators},
-                             {"python", "Python functions", &SourceLayers::python},
-                             {"ranges", "ranges and spans", &SourceLayers::ranges},
-                             {"collectives", "collectives", &SourceLayers::collectives},
-                             {"links", "links", &SourceLayers::links},
-                             {"other", "others", &SourceLayers::other}};
+                           {"copies", "copies and fills", &SourceLayers::copies},
+                           {"calls", "CUDA calls", &SourceLayers::calls},
+                           {"operators", "operators", &SourceLayers::operators},
+                           {"python", "Python functions", &SourceLayers::python},
+                           {"ranges", "ranges and spans", &SourceLayers::ranges},
+                           {"collectives", "collectives", &SourceLayers::collectives},
+                           {"links", "links", &SourceLayers::links},
+                           {"other", "others", &SourceLayers::other}};
 
 }  // namespace
 

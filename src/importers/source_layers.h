@@ -13,14 +13,14 @@ namespace teller {
 
 struct SourceLayers {
   std::uint64_t kernels = 0;
-  std::uint64_t copies = 0;     // on devices: copies and fills
-  std::uint64_t calls = 0;      // of the runtime and the driver
-  std::uint64_t operators = 0;  // of the framework
-  std::uint64_t python = 0;     // functions
-  std::uint64_t ranges = 0;     // annotations, spans, OS calls and others
-  std::uint64_t links = 0;      // flows
+  std::uint64_t copies = 0;       // on devices: copies and fills
+  std::uint64_t calls = 0;        // of the runtime and the driver
+  std::uint64_t operators = 0;    // of the framework
+  std::uint64_t python = 0;       // functions
+  std::uint64_t ranges = 0;       // annotations, spans, OS calls and others
+  std::uint64_t links = 0;        // flows
   std::uint64_t collectives = 0;  // entries of a flight recorder
-  std::uint64_t other = 0;      // marks, counters, synchronisation, unknown …
+  std::uint64_t other = 0;        // marks, counters, synchronisation, unknown …
   // The span of its times on its own clock; nothing without events.
   std::optional<std::int64_t> begin_ns, end_ns;
 

@@ -58,8 +58,8 @@ class Unpacker {
         buffer_(kPiece, '\0') {}
 
   Result<TarMembers> run() {
-    budget_ =
-        std::min(limits_.bytes, std::max(limits_.always_bytes, input_.file_bytes() * limits_.times));
+    budget_ = std::min(limits_.bytes,
+                       std::max(limits_.always_bytes, input_.file_bytes() * limits_.times));
     TELLER_CHECK_OK(open());
     archive_entry* entry = nullptr;
     while (result_.damage.empty()) {
@@ -101,7 +101,8 @@ class Unpacker {
     const auto at = static_cast<std::uint64_t>(archive_filter_bytes(archive_.get(), 0));
     const std::uint64_t block = status == ARCHIVE_RETRY ? kBlock : 0;  // libarchive took it
     const std::uint64_t from = at - std::min(at, block);
-    // Blocks were passed over; after a failure that ends all libarchive does not say where it began.
+    // Blocks were passed over; after a failure that ends all libarchive does not say where it
+    // began.
     const la_int64_t header = archive_read_header_position(archive_.get());
     const bool passed = header < 0 || from > static_cast<std::uint64_t>(header);
     if (!passed || !feed_.is_end_before(from)) {

@@ -1,6 +1,6 @@
 // JSON artefacts of a run that somebody sent: findings, diagnosis, the comparison of ranks,
-// snapshots, records of context and logs. Everything that reads them gets them: report, stats, dump,
-// diagnose. The first byte chooses the artefact.
+// snapshots, records of context and logs. Everything that reads them gets them: report, stats,
+// dump, diagnose. The first byte chooses the artefact.
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -22,8 +22,9 @@ struct Artefact {
   const char* file;
 };
 constexpr Artefact kArtefacts[] = {
-    {"findings", "findings.json"}, {"diagnosis", "diagnosis.json"}, {"horizontal", "horizontal.json"},
-    {"snapshot", "snapshot.json"}, {"context", "context.jsonl"},    {"logs", "logs.jsonl"}};
+    {"findings", "findings.json"},     {"diagnosis", "diagnosis.json"},
+    {"horizontal", "horizontal.json"}, {"snapshot", "snapshot.json"},
+    {"context", "context.jsonl"},      {"logs", "logs.jsonl"}};
 constexpr std::size_t kArtefactCount = std::size(kArtefacts);
 
 // The run of an older version with one artefact replaced.
