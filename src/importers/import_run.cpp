@@ -12,6 +12,7 @@
 #include "importers/flight_dump.h"
 #include "importers/importers.h"
 #include "importers/log_lines.h"
+#include "importers/log_zones.h"
 #include "importers/source_kind.h"
 #include "importers/source_names.h"
 #include "importers/workplace.h"
@@ -23,6 +24,12 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 namespace {
+
+std::vector<std::string> log_names(const std::vector<std::string>& paths) {
+  std::vector<InputFile> files;
+  for (const std::string& path : paths) files.push_back({path, path});
+  return source_names(files);
+}
 
 // An error about an unpacked member, told of the archive that it came from.
 Error labelled(Error error, const InputFile& input) {
@@ -79,7 +86,7 @@ class RunImport {
       : options_(options), inputs_(inputs), run_(run) {}
 
   Result<ImportSummary> import() {
-    TELLER_TRY(const auto zones, read_zones());
+    TELLER_TRY(const auto zones, read_zones(options_.log_zones));
     TELLER_CHECK_OK(tell_apart());
     const std::vector<SourceKind>& dialects = kinds_;
     TELLER_TRY(ranks_, ranks_of_dumps(options_, traces_, dialects));
@@ -140,49 +147,17 @@ class RunImport {
                  "give the trace of the same program with it"};
   }
 
-  // "ZONE" for all logs, "NAME=ZONE" for the log of that path or name.
-  Result<std::map<std::string, LogZone>> read_zones() const {
-    std::map<std::string, LogZone> zones;
-    for (const std::string& text : options_.log_zones) {
-      const std::size_t equals = text.rfind('=');
-      const std::string name = equals == std::string::npos ? "" : text.substr(0, equals);
-      TELLER_TRY(LogZone zone,
-                 LogZone::parse(equals == std::string::npos ? text : text.substr(equals + 1)));
-      if (!zones.emplace(name, std::move(zone)).second) {
-        return Error{ErrorCode::kUsage, "--log-timezone " + text + ": another zone is given for it",
-                     ""};
-      }
-    }
-    return zones;
-  }
-
-  Status read_logs(std::map<std::string, LogZone> zones) {
-    std::vector<InputFile> files;
-    for (const std::string& path : logs_) files.push_back({path, path});
-    const std::vector<std::string> names = source_names(files);
+  Status read_logs(const std::map<std::string, LogZone>& zones) {
+    const std::vector<std::string> names = log_names(logs_);
+    TELLER_CHECK_OK(check_zones(zones, logs_, names));
     for (std::size_t i = 0; i < logs_.size(); ++i) {
       if (stopped()) return stop_error();
-      std::optional<LogZone> zone;
-      for (const std::string& key : {std::string(), names[i], logs_[i]}) {
-        if (const auto found = zones.find(key); found != zones.end()) zone = found->second;
-      }
       std::vector<LogLine> lines;
       TELLER_CHECK_OK(read_log_file(logs_[i], names[i], options_.stop, lines));
-      summary_.logs.push_back(place_lines(lines, zone, times_));
+      summary_.logs.push_back(place_lines(lines, zone_of(zones, logs_[i], names[i]), times_));
       summary_.logs.back().name = names[i];
       lines_.insert(lines_.end(), std::make_move_iterator(lines.begin()),
                     std::make_move_iterator(lines.end()));
-    }
-    for (const auto& [name, zone] : zones) {
-      const bool used = name.empty() ||
-                        std::find(names.begin(), names.end(), name) != names.end() ||
-                        std::find(logs_.begin(), logs_.end(), name) != logs_.end();
-      if (!used) {
-        return Error{
-            ErrorCode::kUsage,
-            "--log-timezone " + name + "=" + zone.name() + ": no log of that name is given",
-            "name it as --log does"};
-      }
     }
     return {};
   }
@@ -332,58 +307,6 @@ class RunImport {
 };
 
 }  // namespace
-
-Json ImportSummary::to_json() const {
-  Json json;
-  json["run"] = run;
-  json["sources"] = Json::array();
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    const SourceResult& source = sources[i];
-    Json one = {{"file", names[i]},        {"dialect", source.dialect},
-                {"events_file", files[i]}, {"bytes", source.bytes},
-                {"sha256", source.sha256}, {"counts", source.counts.to_json()},
-                {"rank", source.rank},     {"world_size", source.world_size}};
-    one["layers"] = layers[i].to_json();
-    if (!source.rows.is_null()) one["rows"] = source.rows;
-    if (!source.notes.empty()) one["notes"] = source.notes;
-    json["sources"].push_back(std::move(one));
-  }
-  json["skipped"] = Json::array();
-  for (const SkippedFile& one : skipped) {
-    json["skipped"].push_back({{"file", one.label}, {"why", one.why}});
-  }
-  json["containers"] = Json::array();
-  for (const ContainerCounts& one : containers) {
-    json["containers"].push_back({{"name", one.label},
-                                  {"kind", one.archive ? "archive" : "folder"},
-                                  {"members", one.members},
-                                  {"traces", one.traces},
-                                  {"archives", one.archives},
-                                  {"others", one.others},
-                                  {"folders", one.folders},
-                                  {"links", one.links}});
-  }
-  json["notes"] = notes;
-  json["log_lines"] = log_lines;
-  json["logs"] = Json::array();
-  for (const LogFileSummary& log : logs) json["logs"].push_back(log.to_json());
-  json["layers"] = all_layers().to_json();
-  json["requests"] = requests();
-  json["missing"] = all_layers().gaps(requests());
-  return json;
-}
-
-SourceLayers ImportSummary::all_layers() const {
-  SourceLayers all;
-  for (const SourceLayers& one : layers) all.add(one);
-  return all;
-}
-
-std::uint64_t ImportSummary::requests() const {
-  std::uint64_t sum = 0;
-  for (const SourceResult& source : sources) sum += source.requests;
-  return sum;
-}
 
 Result<ImportSummary> import_files(const ImportOptions& options) {
   TELLER_CHECK_OK(check_output(options.output, options.overwrite));
