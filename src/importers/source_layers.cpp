@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "run_folder/event_file.h"
 
@@ -100,7 +101,9 @@ Result<SourceLayers> read_layers(const std::string& path, const std::string& dia
       layers.end_ns = std::max(layers.end_ns.value_or(end), end);
     }
   }
-  if (dialect == "flight") std::swap(layers.ranges, layers.collectives);
+  if (dialect == "flight") {  // its entries are ranges of operators
+    layers.collectives = std::exchange(layers.operators, 0) + std::exchange(layers.ranges, 0);
+  }
   return layers;
 }
 

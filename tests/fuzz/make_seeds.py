@@ -213,6 +213,7 @@ def archive() -> None:
     put("archive", "cut.gz", gzip.compress(b"[" + b"1," * 2000, mtime=0)[:-9])
     put("archive", "frames.zst", zstd_frames())
     put("archive", "frames_tail.zst", zstd_frames() + b"tail")
+    put("archive", "skippable_first.zst", struct.pack("<II", 0x184D2A5F, 3) + b"abc" + zstd_frames())
     put("archive", "zeros.gz", gzip.compress(bytes(300_000), mtime=0))
     put("archive", "raw.deflate", zlib.compress(b"not gzip"))
     long_name = io.BytesIO()
