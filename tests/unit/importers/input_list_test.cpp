@@ -28,6 +28,15 @@ TEST(ContentSigns, Dialects) {
       {R"({"a":1})", JsonDialect::kNone},
       {R"({"a":"nodes","nodes":[]})", JsonDialect::kExecutionTrace},
       {R"({"resource_logs":[]})", JsonDialect::kOtlp},
+      // The first key that tells decides; what lies deeper, or is no key, does not.
+      {R"({"x":{"nodes":[]},"y":["resourceSpans"],"traceEvents":[{"nodes":1}]})",
+       JsonDialect::kKineto},
+      {R"({"x":"\"nodes\":[","resourceSpans":[]})", JsonDialect::kOtlp},
+      {R"([{"nodes":[]}])", JsonDialect::kNone},
+      {"{", JsonDialect::kNone},
+      {"{\"", JsonDialect::kNone},
+      {"]]", JsonDialect::kNone},
+      {"{\"a\":\"\\", JsonDialect::kNone},
       {"[1, 2]", JsonDialect::kNone},
       {"", JsonDialect::kNone},
       {"traceEvents", JsonDialect::kNone}};
