@@ -25,11 +25,11 @@ if ! { cmake --preset fuzz "${launcher[@]}" && cmake --build --preset fuzz --tar
 fi
 
 # Adds to the seeds of target $1 those of its inputs that reach code which no seed reaches. libFuzzer keeps files as they are
-# that are in its first folder, and puts into it what the others add.
+# that are in its first folder, and puts into it what the others add: as few as cover every edge, however often it is taken.
 merge() {
   local before after
   before=$(find "tests/fuzz/corpus/$1" -type f | wc -l)
-  if ! "build/fuzz/tests/fuzz/fuzz_$1" -merge=1 -max_len=4096 -timeout=20 -rss_limit_mb=2048 "tests/fuzz/corpus/$1" "build/fuzz/work/$1" \
+  if ! "build/fuzz/tests/fuzz/fuzz_$1" -set_cover_merge=1 -use_counters=0 -max_len=4096 -timeout=20 -rss_limit_mb=2048 "tests/fuzz/corpus/$1" "build/fuzz/work/$1" \
       >"build/fuzz/$1.merge.log" 2>&1; then
     echo "error: merging the inputs of $1 failed; see build/fuzz/$1.merge.log" >&2
     return 1
