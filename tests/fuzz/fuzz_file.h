@@ -52,6 +52,17 @@ inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
+// A format with checks in it: `read` gets the path of the file as it is, and of the same file with
+// its checks made right by `mend`, so that more than checks are tried.
+template <typename Mend, typename Read>
+int fuzz_checked_file(const std::uint8_t* data, std::size_t size, Mend mend, Read read) {
+  std::string bytes(text_of(data, size));
+  read(put("raw", bytes));
+  mend(bytes);
+  read(put("mended", bytes));
+  return 0;
+}
+
 // Takes numbers and texts off an input that a target puts together itself.
 class Taker {
  public:
