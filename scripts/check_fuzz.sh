@@ -2,7 +2,7 @@
 # Builds the fuzz targets (clang-19, libFuzzer, address and undefined-behaviour sanitizers) and runs each over its seeds and
 # what it makes of them. A crash, a hang or a broken promise fails, and the input that did it is kept under build/fuzz/found/.
 #   scripts/check_fuzz.sh [SECONDS] [TARGET…]     20 s a target unless SECONDS says otherwise; TARGET is kineto, nsys, …
-#   FUZZ_MERGE=1 scripts/check_fuzz.sh …          afterwards keeps what reached new code, minimised, in tests/fuzz/corpus/
+#   FUZZ_MERGE=1 scripts/check_fuzz.sh …          afterwards adds what reached new code, 4 KiB at most each, to tests/fuzz/corpus/
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-20}
@@ -24,6 +24,20 @@ if ! { cmake --preset fuzz "${launcher[@]}" && cmake --build --preset fuzz --tar
   exit 1
 fi
 
+# Adds to the seeds of target $1 those of its inputs that reach code which no seed reaches. libFuzzer keeps files as they are
+# that are in its first folder, and puts into it what the others add: as few as cover every edge, however often it is taken.
+merge() {
+  local before after
+  before=$(find "tests/fuzz/corpus/$1" -type f | wc -l)
+  if ! "build/fuzz/tests/fuzz/fuzz_$1" -set_cover_merge=1 -use_counters=0 -max_len=4096 -timeout=20 -rss_limit_mb=2048 "tests/fuzz/corpus/$1" "build/fuzz/work/$1" \
+      >"build/fuzz/$1.merge.log" 2>&1; then
+    echo "error: merging the inputs of $1 failed; see build/fuzz/$1.merge.log" >&2
+    return 1
+  fi
+  after=$(find "tests/fuzz/corpus/$1" -type f | wc -l)
+  echo "$1: $((after - before)) seeds added to $before ($(du -sh "tests/fuzz/corpus/$1" | cut -f1))"
+}
+
 # A leak would be found at exit; what is slow on purpose (sanitizers) must not look like a hang.
 options=(-max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 -verbosity=1)
 failed=()
@@ -44,9 +58,7 @@ for target in "${targets[@]}"; do
     echo "$target: FOUND something; the input is in $found, the report at the end of $out:" >&2
     grep -vE '^#[0-9]+.*(NEW|REDUCE|pulse|INITED)' "$out" | tail -n 40 >&2
   fi
-  if [ "${FUZZ_MERGE:-0}" = 1 ]; then
-    "$binary" -merge=1 -max_len=4096 -timeout=20 build/fuzz/merged-"$target" "$seeds" "$work" >/dev/null 2>&1 || true
-  fi
+  if [ "${FUZZ_MERGE:-0}" = 1 ]; then merge "$target"; fi
 done
 if [ ${#failed[@]} -gt 0 ]; then
   echo "error: ${#failed[@]} of ${#targets[@]} targets found something: ${failed[*]}" >&2

@@ -16,7 +16,7 @@ SHARED = {"base": {"base"}, "procfs": {"base", "procfs"}, "run_folder": {"base",
           "redact": {"base", "logs", "redact"}, "context": {"base", "context"}}
 # Shared folders that every stage may include, and those that some stages may.
 FOR_ALL = {"base", "procfs", "run_folder", "logs"}
-FOR_ONE = {"capture": {"redact", "context"}, "snapshot": {"redact"}}
+FOR_ONE = {"capture": {"redact", "context"}, "snapshot": {"redact"}, "importers": {"redact"}}
 STAGES = {"simulate", "capture", "importers", "reconstruct", "horizontal", "vertical", "stats", "slice", "tpe", "learn", "report", "dump",
           "verify", "merge", "snapshot", "doctor"}
 # Facades besides the one that is named like its folder.

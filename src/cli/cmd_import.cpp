@@ -25,7 +25,8 @@ constexpr const char* kHelp =
     "PyTorch's\n"
     "NCCL flight recorder (pickle or JSON). A folder or a tar archive (plain, gzip or zstd) "
     "stands\n"
-    "for the traces in it. What a file is, is found by what it holds.";
+    "for the traces in it; log files among the rest are taken as logs. What a file is, is found by "
+    "what it holds.";
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -33,7 +34,8 @@ constexpr const char* kExamples =
     "  teller import rank*.json.gz -o RUN                 one file per rank, one run\n"
     "  teller import job.tar.gz -o RUN                    the same ranks from an archive, or a "
     "folder\n"
-    "  teller import profile.sqlite --log serve.log -o RUN\n"
+    "  teller import trace.json server.log -o RUN         with the log of the same program\n"
+    "  teller import profile.sqlite --log serve.log --log-timezone Europe/Berlin -o RUN\n"
     "  teller import /tmp/nccl_trace_rank_* -o RUN        flight recorder dumps, one per rank\n"
     "  teller import trace.json.gz spans.jsonl -o RUN     requests as the engine reported them\n"
     "  teller import cut.json --allow-truncated -o RUN    keep what is whole";
@@ -128,6 +130,31 @@ void warn_about(const std::string& name, const SourceResult& source) {
   if (source.counts.records == 0) log_warning(name + ": it holds no events");
 }
 
+void print_containers(const ImportSummary& summary) {
+  for (const ContainerCounts& one : summary.containers) {
+    std::printf(
+        "%s: %s, %llu members = %llu traces + %llu archives + %llu other files + %llu folders"
+        " + %llu links and devices\n",
+        printable(one.label).c_str(), one.archive ? "archive" : "folder",
+        static_cast<unsigned long long>(one.members), static_cast<unsigned long long>(one.traces),
+        static_cast<unsigned long long>(one.archives), static_cast<unsigned long long>(one.others),
+        static_cast<unsigned long long>(one.folders), static_cast<unsigned long long>(one.links));
+  }
+}
+
+// What is there, and what is not: silence is no sign of health.
+void print_layers(const ImportSummary& summary) {
+  const SourceLayers layers = summary.all_layers();
+  const std::uint64_t requests = summary.requests();
+  std::printf("layers: %s", layers.words().c_str());
+  if (requests > 0) std::printf(", %llu requests", static_cast<unsigned long long>(requests));
+  std::printf("\n");
+  for (const std::string& gap : layers.gaps(requests)) std::printf("missing: %s\n", gap.c_str());
+  for (const LogFileSummary& log : summary.logs) {
+    std::printf("%s: log, %s\n", printable(log.name).c_str(), log.words().c_str());
+  }
+}
+
 void print_skipped(const ImportSummary& summary) {
   if (summary.skipped.empty()) return;
   std::printf("skipped: %zu files\n", summary.skipped.size());
@@ -155,6 +182,8 @@ void print_summary(const ImportSummary& summary) {
               static_cast<unsigned long long>(kept), static_cast<unsigned long long>(records),
               share, static_cast<unsigned long long>(mended),
               static_cast<unsigned long long>(summary.log_lines));
+  print_layers(summary);
+  print_containers(summary);
   print_skipped(summary);
   std::printf("run: %s\n", printable(summary.run).c_str());
 }
@@ -184,7 +213,7 @@ Result<int> run_import(ImportOptions& options, bool json) {
   for (std::size_t i = 0; i < summary.sources.size(); ++i) {
     warn_about(summary.names[i], summary.sources[i]);
   }
-  for (const std::string& note : summary.notes) log_warning(note + "; what can be read was kept");
+  for (const std::string& note : summary.notes) log_warning(note);
   if (json) {
     std::printf("%s\n", meta_text(summary.to_json()).c_str());
   } else {
@@ -200,9 +229,14 @@ void add_import(CLI::App& app, Context& context) {
   command->footer(kExamples);
   auto options = std::make_shared<ImportOptions>();
   auto json = std::make_shared<bool>(false);
-  command->add_option("FILE", options->inputs, "traces, folders or archives of them")->required();
+  command->add_option("FILE", options->inputs, "traces, folders or archives of them, logs")
+      ->required();
   command->add_option("-o,--output", options->output, "run folder to make")->required();
   command->add_option("--log", options->logs, "log file to add (repeatable)")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--log-timezone", options->log_zones,
+                   "[LOG=]ZONE: where lines state no zone (UTC, +02:00, Europe/Berlin; repeatable)")
       ->allow_extra_args(false);
   command->add_flag("--overwrite", options->overwrite, "replace a run that is there");
   command->add_flag("--allow-truncated", options->allow_truncated,

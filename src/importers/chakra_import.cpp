@@ -253,16 +253,9 @@ Result<SourceResult> import_chakra(const SourceRequest& request, const std::stri
   }
   ChakraImport import(request, sink, writer);
   TELLER_CHECK_OK(import.write());
-  const Json meta = import.meta();
-  TELLER_CHECK_OK(writer.finish(meta_text(meta)));
   SourceResult result;
   result.dialect = "execution_trace";
-  result.clock = meta["clock"];
-  result.bytes = input->file_bytes();
-  auto digest = input->sha256();
-  if (!digest) return with_source(digest.error(), request);
-  result.sha256 = *digest;
-  result.events_written = writer.events_written();
+  TELLER_CHECK_OK(finish_source(request, import.meta(), *input, writer, result));
   result.counts = sink.counts;
   result.truncated_reason = end->truncated_reason;
   if (const std::string note = import.note(); !note.empty()) result.notes.push_back(note);

@@ -1,8 +1,10 @@
 #include "importers/content_signs.h"
 
 #include <charconv>
+#include <optional>
 
 #include "importers/input_stream.h"
+#include "importers/json_text.h"
 
 namespace teller {
 
@@ -12,10 +14,40 @@ constexpr std::size_t kTarBlock = 512;
 constexpr std::size_t kTarSumAt = 148;
 constexpr std::size_t kTarSumSize = 8;
 
-std::string_view without_blanks(std::string_view text) {
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first == std::string_view::npos ? std::string_view{} : text.substr(first);
+constexpr auto kNone = std::string_view::npos;
+
+struct Key {
+  std::string_view name;
+  JsonDialect dialect;
+};
+
+// Keys of a top-level object that belong to one format alone. OTLP's have a second spelling, that
+// of the fields' names in its protocol.
+constexpr Key kKeys[] = {
+    {"traceEvents", JsonDialect::kKineto},   {"nodes", JsonDialect::kExecutionTrace},
+    {"resourceSpans", JsonDialect::kOtlp},   {"resource_spans", JsonDialect::kOtlp},
+    {"resourceLogs", JsonDialect::kOtlp},    {"resource_logs", JsonDialect::kOtlp},
+    {"resourceMetrics", JsonDialect::kOtlp}, {"resource_metrics", JsonDialect::kOtlp},
+};
+
+std::optional<JsonDialect> dialect_of_key(std::string_view key) {
+  for (const Key& known : kKeys) {
+    if (known.name == key) return known.dialect;
+  }
+  return std::nullopt;
+}
+
+std::size_t skip_blank(std::string_view text, std::size_t at) {
+  while (at < text.size() && is_json_blank(text[at])) ++at;
+  return at;
+}
+
+// A bare array of events.
+JsonDialect dialect_of_array(std::string_view head, std::size_t at) {
+  const std::size_t first = skip_blank(head, at + 1);
+  const bool event = first < head.size() && head[first] == '{' &&
+                     head.find("\"ph\"", first) != std::string_view::npos;
+  return event ? JsonDialect::kKineto : JsonDialect::kNone;
 }
 
 }  // namespace
@@ -26,12 +58,32 @@ Result<std::string> inflated_head(const std::string& path, const std::atomic<boo
   return std::string(piece);
 }
 
-bool is_chrome_trace(std::string_view head) {
-  const std::string_view text = without_blanks(head);
-  if (text.starts_with('{')) return text.find("\"traceEvents\"") != std::string_view::npos;
-  if (!text.starts_with('[')) return false;
-  const std::string_view first = without_blanks(text.substr(1));
-  return first.starts_with('{') && first.find("\"ph\"") != std::string_view::npos;
+JsonDialect json_dialect(std::string_view head) {
+  if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+  std::size_t at = skip_blank(head, 0);
+  if (at == head.size()) return JsonDialect::kNone;
+  if (head[at] == '[') return dialect_of_array(head, at);
+  if (head[at] != '{') return JsonDialect::kNone;
+  std::size_t depth = 0;
+  while (at < head.size()) {
+    const char c = head[at];
+    if (c == '{' || c == '[') ++depth;
+    if ((c == '}' || c == ']') && --depth == 0) return JsonDialect::kNone;
+    if (c != '"') {
+      ++at;
+      continue;
+    }
+    const std::size_t end = json_string_end(head, at);
+    if (end == kNone) break;
+    const std::size_t colon = skip_blank(head, end);
+    if (depth == 1 && colon < head.size() && head[colon] == ':') {
+      if (const auto dialect = dialect_of_key(head.substr(at + 1, end - at - 2))) return *dialect;
+    }
+    at = end;
+  }
+  // A member before the events reaches beyond what was read, or a quote in it was swallowed.
+  const bool named = head.find("\"traceEvents\"") != kNone;
+  return named ? JsonDialect::kKineto : JsonDialect::kNone;
 }
 
 bool is_tar(std::string_view head) {

@@ -16,8 +16,15 @@ inline constexpr std::size_t kSignBytes = 1u << 20;
 // Fails with kInterrupted once `stop` (may be null) is set.
 Result<std::string> inflated_head(const std::string& path, const std::atomic<bool>* stop);
 
-// A Chrome trace: a JSON object with "traceEvents", or an array of events.
-bool is_chrome_trace(std::string_view head);
+enum class JsonDialect {
+  kNone,            // no JSON, or no trace that can be told
+  kKineto,          // a Chrome trace: an object with "traceEvents", or an array of events
+  kExecutionTrace,  // PyTorch's execution trace (Chakra)
+  kOtlp,            // OpenTelemetry
+};
+// Which kind of trace a JSON text is, by the keys of its top-level object. `head` is its start, as
+// much as was read.
+JsonDialect json_dialect(std::string_view head);
 // A tar archive: a header block whose checksum is right.
 bool is_tar(std::string_view head);
 

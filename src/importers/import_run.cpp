@@ -1,11 +1,5 @@
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+// Reads all inputs into one run.
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -14,13 +8,14 @@
 #include <system_error>
 
 #include "base/file.h"
-#include "importers/content_signs.h"
+#include "base/saturate.h"
 #include "importers/flight_dump.h"
 #include "importers/importers.h"
-#include "importers/input_list.h"
-#include "importers/input_stream.h"
-#include "importers/json_dialect.h"
 #include "importers/log_lines.h"
+#include "importers/log_zones.h"
+#include "importers/source_kind.h"
+#include "importers/source_names.h"
+#include "importers/workplace.h"
 #include "run_folder/run_folder.h"
 
 namespace teller {
@@ -30,38 +25,10 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
-constexpr std::string_view kZstdMagic{"\x28\xb5\x2f\xfd", 4};
-
-enum class Dialect { kKineto, kNsys, kFlight, kOtlp, kExecutionTrace };
-
-std::string last_part(const std::string& path) {
-  const fs::path name = fs::path(path).filename();
-  return name.empty() ? path : name.string();
-}
-
-// The first bytes of a regular file.
-Result<std::string> read_head(const std::string& path) {
-  const std::string action = "importing " + path;
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return errno_error(action, errno);
-  struct stat info {};
-  std::string head(64 << 10, '\0');
-  const bool known = fstat(fd, &info) == 0;
-  const ssize_t got = known && S_ISREG(info.st_mode) ? pread(fd, head.data(), head.size(), 0) : 0;
-  const int number = errno;
-  close(fd);
-  if (!known || got < 0) return errno_error(action, number);
-  if (S_ISDIR(info.st_mode)) {
-    return Error{ErrorCode::kUsage, action + ": it is a folder", "give the trace files in it"};
-  }
-  if (!S_ISREG(info.st_mode)) {
-    return Error{ErrorCode::kUsage, action + ": it is not a regular file",
-                 "copy the trace to a file"};
-  }
-  if (got == 0) return Error{ErrorCode::kCorrupt, action + ": it is empty", ""};
-  head.resize(static_cast<std::size_t>(got));
-  return head;
+std::vector<std::string> log_names(const std::vector<std::string>& paths) {
+  std::vector<InputFile> files;
+  for (const std::string& path : paths) files.push_back({path, path});
+  return source_names(files);
 }
 
 // An error about an unpacked member, told of the archive that it came from.
@@ -71,50 +38,16 @@ Error labelled(Error error, const InputFile& input) {
   return error;
 }
 
-Result<Dialect> dialect_of(const std::string& path, const std::atomic<bool>* stop) {
-  TELLER_TRY(const std::string head, read_head(path));
-  if (head.starts_with(kSqliteMagic)) return Dialect::kNsys;
-  // A file of less than the mark's length that begins like it is a cut SQLite file.
-  if (head.starts_with("SQLite format")) {
-    return Error{ErrorCode::kCorrupt, "importing " + path + ": its SQLite header is cut off", ""};
-  }
-  std::string text = plain_head(head);
-  if (head.starts_with(kZstdMagic)) {
-    TELLER_TRY(text, inflated_head(path, stop));
-  }
-  if (looks_like_flight_dump(text)) return Dialect::kFlight;
-  switch (json_dialect(text)) {
-    case JsonDialect::kOtlp:
-      return Dialect::kOtlp;
-    case JsonDialect::kExecutionTrace:
-      return Dialect::kExecutionTrace;
-    case JsonDialect::kKineto:
-      break;
-  }
-  return Dialect::kKineto;
-}
-
-// Whether a file that was found in a folder or an archive is a trace, by what it holds. Other
-// programs write pickles too: a dump's name their groups or entries.
-Result<bool> is_trace(const std::string& path, const std::atomic<bool>* stop) {
-  TELLER_TRY(const std::string head, inflated_head(path, stop));
-  if (looks_like_flight_dump(head)) {
-    return head.find("pg_config") != std::string::npos || head.find("entries") != std::string::npos;
-  }
-  return head.starts_with(kSqliteMagic) || is_chrome_trace(head) ||
-         json_dialect(head) != JsonDialect::kKineto;
-}
-
 // Which ranks wrote the dumps among the inputs; in the order of the inputs, empty for others. A
 // rank may only be found with the help of all dumps: they are read here, and again for their
 // events.
 Result<std::vector<FlightRank>> ranks_of_dumps(const ImportOptions& options,
                                                const std::vector<InputFile>& files,
-                                               const std::vector<Dialect>& dialects) {
+                                               const std::vector<SourceKind>& dialects) {
   std::vector<FlightRank> ranks(dialects.size());
   std::vector<FlightClue> clues;
   for (std::size_t i = 0; i < dialects.size(); ++i) {
-    if (dialects[i] != Dialect::kFlight) continue;
+    if (dialects[i] != SourceKind::kFlight) continue;
     SourceRequest request;
     request.path = files[i].path;
     TELLER_TRY(const auto input, InputStream::open(request.path, {.stop = options.stop}));
@@ -125,138 +58,26 @@ Result<std::vector<FlightRank>> ranks_of_dumps(const ImportOptions& options,
   const std::vector<FlightRank> resolved = resolve_flight_ranks(clues);
   auto next = resolved.begin();
   for (std::size_t i = 0; i < dialects.size(); ++i) {
-    if (dialects[i] == Dialect::kFlight) ranks[i] = *next++;
+    if (dialects[i] == SourceKind::kFlight) ranks[i] = *next++;
   }
   return ranks;
 }
 
-Result<SourceResult> import_as(Dialect dialect, const SourceRequest& request,
+Result<SourceResult> import_as(SourceKind dialect, const SourceRequest& request,
                                const std::string& output) {
   switch (dialect) {
-    case Dialect::kNsys:
+    case SourceKind::kNsys:
       return import_nsys(request, output);
-    case Dialect::kOtlp:
+    case SourceKind::kOtlp:
       return import_otlp(request, output);
-    case Dialect::kExecutionTrace:
+    case SourceKind::kExecutionTrace:
       return import_chakra(request, output);
-    case Dialect::kFlight:  // needs its rank: import_one()
-    case Dialect::kKineto:
+    case SourceKind::kFlight:  // needs its rank: import_one()
+    case SourceKind::kLog:     // is none
+    case SourceKind::kKineto:
       break;
   }
   return import_kineto(request, output);
-}
-
-// Where the run will be: a folder that is not there, an empty one, or a run to replace.
-Status check_output(const std::string& path, bool overwrite) {
-  const std::string action = "creating run " + path;
-  std::error_code error;
-  const auto status = fs::status(path, error);
-  if (status.type() == fs::file_type::not_found) return {};
-  if (error) return errno_error(action, error.value());
-  if (!fs::is_directory(status)) {
-    return Error{ErrorCode::kUsage, action + ": a file of that name is there",
-                 "choose another place with -o"};
-  }
-  const bool empty = fs::is_empty(path, error);
-  if (error) return errno_error(action, error.value());
-  if (empty) return {};
-  if (!overwrite) {
-    return Error{ErrorCode::kUsage, action + ": it is there and not empty",
-                 "choose another place with -o, or --overwrite to replace it"};
-  }
-  if (auto old = RunFolder::open(path); !old && old.error().code != ErrorCode::kUnsupported) {
-    return Error{ErrorCode::kUsage, action + ": it is not a teller run, so it is not replaced",
-                 "choose another place with -o"};
-  }
-  return {};
-}
-
-// The folder that a run is built in, beside its place; removed unless it was moved there.
-class Workplace {
- public:
-  explicit Workplace(const std::string& output) : output_(clean(output)) {
-    path_ = output_ + ".importing-" + std::to_string(getpid());
-  }
-  Workplace(const Workplace&) = delete;
-  Workplace& operator=(const Workplace&) = delete;
-  ~Workplace() {
-    std::error_code error;
-    if (!moved_) fs::remove_all(path_, error);
-  }
-
-  const std::string& path() const { return path_; }
-
-  // An error about the place, told of the output that the user named.
-  Error with_output(Error error) const {
-    const auto at = error.message.find(path_);
-    if (at != std::string::npos) error.message.replace(at, path_.size(), output_);
-    return error;
-  }
-
-  // Replaces what is at the output by what was built.
-  Status move_to_output() {
-    std::error_code error;
-    const std::string old = path_ + ".old";
-    const bool replace = fs::exists(output_, error);
-    if (replace) fs::rename(output_, old, error);
-    if (error) return errno_error("replacing run " + output_, error.value());
-    fs::rename(path_, output_, error);
-    if (error) {
-      const int number = error.value();
-      if (replace) fs::rename(old, output_, error);
-      return errno_error("creating run " + output_, number);
-    }
-    moved_ = true;
-    if (replace) fs::remove_all(old, error);
-    return {};
-  }
-
- private:
-  // Without a slash at the end, links followed: the folder itself is moved, not the link.
-  static std::string clean(const std::string& output) {
-    std::error_code error;
-    fs::path path = fs::weakly_canonical(output, error);
-    if (error) path = output;
-    if (path.filename().empty()) path = path.parent_path();
-    return path.string();
-  }
-
-  std::string output_;
-  std::string path_;
-  bool moved_ = false;
-};
-
-// Where archives are unpacked: in the run's workplace, and gone before the run is moved.
-class Unpacked {
- public:
-  explicit Unpacked(const std::string& workplace) : path_(workplace + "/unpacked") {
-    std::error_code error;
-    fs::create_directory(path_, error);  // unpacking will say why it can't write
-  }
-  const std::string& path() const { return path_; }
-  void remove() const {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
-
- private:
-  std::string path_;
-};
-
-// "events/3.name.tev": the number keeps equal names apart.
-std::string event_file_name(std::size_t index, const std::string& name) {
-  std::string stem = name;
-  for (const char* ending : {".gz", ".zst", ".json", ".sqlite", ".trace", ".pt"}) {
-    if (stem.size() > std::strlen(ending) && stem.ends_with(ending)) {
-      stem.resize(stem.size() - std::strlen(ending));
-    }
-  }
-  for (char& c : stem) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '.' || c == '_' || c == '-' || static_cast<unsigned char>(c) >= 0x80;
-    if (!plain) c = '_';
-  }
-  return "events/" + std::to_string(index) + "." + stem.substr(0, 100) + ".tev";
 }
 
 class RunImport {
@@ -265,25 +86,23 @@ class RunImport {
       : options_(options), inputs_(inputs), run_(run) {}
 
   Result<ImportSummary> import() {
-    std::vector<Dialect> dialects;  // of all, before the first is read
-    for (const InputFile& input : inputs_.files) {
-      const Result<Dialect> dialect = dialect_of(input.path, options_.stop);
-      if (!dialect) return labelled(dialect.error(), input);
-      dialects.push_back(*dialect);
-    }
-    TELLER_TRY(ranks_, ranks_of_dumps(options_, inputs_.files, dialects));
-    summary_.names.resize(dialects.size());
+    TELLER_TRY(const auto zones, read_zones(options_.log_zones));
+    TELLER_CHECK_OK(tell_apart());
+    const std::vector<SourceKind>& dialects = kinds_;
+    TELLER_TRY(ranks_, ranks_of_dumps(options_, traces_, dialects));
+    summary_.names = source_names(traces_);
     summary_.files.resize(dialects.size());
     summary_.sources.resize(dialects.size());
+    summary_.layers.resize(dialects.size());
     const bool ties =
-        std::find(dialects.begin(), dialects.end(), Dialect::kExecutionTrace) != dialects.end();
+        std::find(dialects.begin(), dialects.end(), SourceKind::kExecutionTrace) != dialects.end();
     operators_ = ties ? std::make_unique<OperatorTimes>() : nullptr;
     // Execution traces come last: they take their times from a profiler's trace of the process.
     for (const bool last : {false, true}) {
       for (std::size_t i = 0; i < dialects.size(); ++i) {
-        if ((dialects[i] == Dialect::kExecutionTrace) != last) continue;
+        if ((dialects[i] == SourceKind::kExecutionTrace) != last) continue;
         if (Status status = import_one(i, dialects[i]); !status) {
-          return labelled(status.error(), inputs_.files[i]);
+          return labelled(status.error(), traces_[i]);
         }
       }
     }
@@ -293,10 +112,7 @@ class RunImport {
         dialects, "unknown",
         "are not known: their process groups fit several ranks, and the names of their files "
         "do not end with one of them");
-    for (const std::string& log : options_.logs) {
-      if (stopped()) return stop_error();
-      TELLER_CHECK_OK(read_log_file(log, last_part(log), lines_));
-    }
+    TELLER_CHECK_OK(read_logs(zones));
     summary_.log_lines = lines_.size();
     TELLER_CHECK_OK(publish());
     if (stopped()) return stop_error();
@@ -312,38 +128,84 @@ class RunImport {
             ""};
   }
 
-  Status import_one(std::size_t index, Dialect dialect) {
+  // Traces and logs among the inputs, and of which kind each is, before the first is read.
+  Status tell_apart() {
+    for (const InputFile& input : inputs_.files) {
+      const Result<SourceKind> kind = kind_of_named(input.path, options_.stop);
+      if (!kind) return labelled(kind.error(), input);
+      if (*kind == SourceKind::kLog) {
+        logs_.push_back(input.path);
+        continue;
+      }
+      traces_.push_back(input);
+      kinds_.push_back(*kind);
+    }
+    logs_.insert(logs_.end(), options_.logs.begin(), options_.logs.end());
+    if (!traces_.empty()) return {};
+    return Error{ErrorCode::kUsage,
+                 "importing " + logs_.front() + ": it is a log, and no trace is given",
+                 "give the trace of the same program with it"};
+  }
+
+  Status read_logs(const std::map<std::string, LogZone>& zones) {
+    const std::vector<std::string> names = log_names(logs_);
+    TELLER_CHECK_OK(check_zones(zones, logs_, names));
+    for (std::size_t i = 0; i < logs_.size(); ++i) {
+      if (stopped()) return stop_error();
+      std::vector<LogLine> lines;
+      TELLER_CHECK_OK(read_log_file(logs_[i], names[i], options_.stop, lines));
+      summary_.logs.push_back(place_lines(lines, zone_of(zones, logs_[i], names[i]), times_));
+      summary_.logs.back().name = names[i];
+      lines_.insert(lines_.end(), std::make_move_iterator(lines.begin()),
+                    std::make_move_iterator(lines.end()));
+    }
+    return {};
+  }
+
+  // What kinds of events a source brought, and when they were.
+  Status take_layers(std::size_t index) {
+    const SourceResult& source = summary_.sources[index];
+    TELLER_TRY(const SourceLayers layers,
+               read_layers(run_.file(summary_.files[index]), source.dialect));
+    summary_.layers[index] = layers;
+    const auto offset = unix_offset(source.clock);
+    if (!offset || !layers.begin_ns || times_.middle_unix_ns) return {};
+    const std::int64_t half = saturating_sub(*layers.end_ns, *layers.begin_ns) / 2;
+    times_.middle_unix_ns = saturating_add(saturating_add(*layers.begin_ns, half), *offset);
+    return {};
+  }
+
+  Status import_one(std::size_t index, SourceKind dialect) {
     SourceRequest request;
-    request.path = inputs_.files[index].path;
-    request.name = last_part(inputs_.files[index].label);
+    request.path = traces_[index].path;
+    request.name = summary_.names[index];
     request.allow_truncated = options_.allow_truncated;
     request.stop = options_.stop;
     request.operators = operators_.get();
     if (options_.progress) {
       request.progress = [this, index](std::uint64_t done, std::uint64_t total) {
-        options_.progress(inputs_.files[index].label, done, total);
+        options_.progress(traces_[index].label, done, total);
       };
     }
     const std::string file = event_file_name(index, request.name);
-    auto result = dialect == Dialect::kFlight
+    auto result = dialect == SourceKind::kFlight
                       ? import_flight(request, ranks_[index], run_.file(file))
                       : import_as(dialect, request, run_.file(file));
     if (!result) return result.error();
-    TELLER_CHECK_OK(check_new(inputs_.files[index].label, result->sha256));
+    TELLER_CHECK_OK(check_new(traces_[index].label, result->sha256));
     take_logs(*result);
-    summary_.names[index] = request.name;
     summary_.files[index] = file;
     summary_.sources[index] = std::move(*result);
     first_ = false;
-    return {};
+    return take_layers(index);
   }
 
   // One line for all dumps whose ranks were found in this way, at the first of them.
-  void note_ranks(const std::vector<Dialect>& dialects, const char* from, const char* words) {
+  void note_ranks(const std::vector<SourceKind>& dialects, const char* from, const char* words) {
     std::size_t count = 0;
     std::size_t first = 0;
     for (std::size_t i = dialects.size(); i-- > 0;) {
-      if (dialects[i] != Dialect::kFlight || ranks_[i].from != from) continue;
+      if (dialects[i] != SourceKind::kFlight || ranks_[i].from != from) continue;
       ++count;
       first = i;
     }
@@ -362,7 +224,10 @@ class RunImport {
   // that can't be brought there is left out.
   void take_logs(SourceResult& source) {
     const auto offset = unix_offset(source.clock);
-    if (clock_.is_null() && offset) clock_ = source.clock;
+    if (clock_.is_null() && offset) {
+      clock_ = source.clock;
+      times_.unix_offset_ns = offset;
+    }
     const auto run_offset = unix_offset(clock_);
     for (LogLine& line : source.logs) {
       std::int64_t shift = 0;
@@ -402,12 +267,16 @@ class RunImport {
     if (!clock_.is_null()) run_.manifest()["clock"] = clock_;
     run_.manifest()["sources"] = std::move(sources);
     if (!inputs_.skipped.empty()) run_.manifest()["skipped_files"] = inputs_.skipped.size();
+    for (const LogFileSummary& log : summary_.logs) {
+      run_.manifest()["imported_logs"].push_back(log.to_json());
+    }
     ArtifactInfo info;
     info.name = "events";
     info.files = summary_.files;
     info.made_by = "import";
     info.records = events;
-    const Json used = {{"allow_truncated", options_.allow_truncated}};
+    Json used = {{"allow_truncated", options_.allow_truncated}};
+    if (!options_.log_zones.empty()) used["log_timezone"] = options_.log_zones;
     info.options_json = used.dump();
     TELLER_CHECK_OK(run_.publish(info));
     if (!lines_.empty()) {
@@ -425,6 +294,10 @@ class RunImport {
   const InputList& inputs_;
   RunFolder& run_;
   ImportSummary summary_;
+  std::vector<InputFile> traces_;
+  std::vector<SourceKind> kinds_;  // of the traces
+  std::vector<std::string> logs_;  // paths
+  RunTimes times_;
   std::vector<LogLine> lines_;
   std::vector<FlightRank> ranks_;               // of inputs that are flight recorder dumps
   Json clock_;                                  // of the run; null until a source has one
@@ -435,28 +308,6 @@ class RunImport {
 
 }  // namespace
 
-Json ImportSummary::to_json() const {
-  Json json;
-  json["run"] = run;
-  json["sources"] = Json::array();
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    const SourceResult& source = sources[i];
-    Json one = {{"file", names[i]},        {"dialect", source.dialect},
-                {"events_file", files[i]}, {"bytes", source.bytes},
-                {"sha256", source.sha256}, {"counts", source.counts.to_json()},
-                {"rank", source.rank},     {"world_size", source.world_size}};
-    if (!source.rows.is_null()) one["rows"] = source.rows;
-    if (!source.notes.empty()) one["notes"] = source.notes;
-    json["sources"].push_back(std::move(one));
-  }
-  json["skipped"] = Json::array();
-  for (const SkippedFile& one : skipped) {
-    json["skipped"].push_back({{"file", one.label}, {"why", one.why}});
-  }
-  json["log_lines"] = log_lines;
-  return json;
-}
-
 Result<ImportSummary> import_files(const ImportOptions& options) {
   TELLER_CHECK_OK(check_output(options.output, options.overwrite));
   Workplace place(options.output);
@@ -466,16 +317,16 @@ Result<ImportSummary> import_files(const ImportOptions& options) {
   std::error_code error;
   fs::create_directory(run.file("events"), error);
   if (error) return errno_error("creating " + run.file("events"), error.value());
-  const Unpacked unpacked(place.path());
   const InputListOptions listing{
-      unpacked.path(), options.allow_truncated, options.stop,
-      [&options](const std::string& path) { return is_trace(path, options.stop); }};
+      place.make_unpacked(), options.allow_truncated, options.stop,
+      [&options](const std::string& path) { return why_no_trace(path, options.stop); }};
   auto inputs = list_inputs(options.inputs, listing);
   if (!inputs) return place.with_output(inputs.error());
   TELLER_TRY(ImportSummary summary, RunImport(options, *inputs, run).import());
   summary.skipped = std::move(inputs->skipped);
+  summary.containers = std::move(inputs->containers);
   summary.notes = std::move(inputs->notes);
-  unpacked.remove();
+  place.remove_unpacked();
   TELLER_CHECK_OK(place.move_to_output());
   summary.run = options.output;
   return summary;

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "importers/input_list.h"
+#include "importers/log_places.h"
 #include "importers/source_import.h"
+#include "importers/source_layers.h"
 #include "teller/result.h"
 
 namespace teller {
@@ -17,10 +19,12 @@ namespace teller {
 struct ImportOptions {
   std::vector<std::string>
       inputs;                     // traces, told apart by what they hold; folders and tars of them
-  std::vector<std::string> logs;  // plain text, one message per line
-  std::string output;             // the run folder to make
-  bool overwrite = false;         // replace a run that is there
-  bool allow_truncated = false;   // keep what is whole of a trace that stops early
+  std::vector<std::string> logs;  // log files; those among `inputs` are found by what they hold
+  // Time zones of logs whose lines state none: "ZONE" for all, or "LOG=ZONE" for one of them.
+  std::vector<std::string> log_zones;
+  std::string output;            // the run folder to make
+  bool overwrite = false;        // replace a run that is there
+  bool allow_truncated = false;  // keep what is whole of a trace that stops early
   // Told which input, bytes done and bytes in all; may be empty.
   std::function<void(const std::string&, std::uint64_t, std::uint64_t)> progress;
   const std::atomic<bool>* stop = nullptr;  // set when the user asked to stop
@@ -31,10 +35,15 @@ struct ImportSummary {
   std::vector<std::string> names;  // of the sources, without folder
   std::vector<std::string> files;  // their event files, relative to the run
   std::vector<SourceResult> sources;
-  std::vector<SkippedFile> skipped;  // of folders and archives: what is no trace
-  std::vector<std::string> notes;    // what was passed over besides, one line each
+  std::vector<SourceLayers> layers;  // of the sources
+  std::vector<LogFileSummary> logs;
+  std::vector<ContainerCounts> containers;  // folders and archives
+  std::vector<SkippedFile> skipped;         // of them: what is no trace
+  std::vector<std::string> notes;           // what was passed over besides, one line each
   std::uint64_t log_lines = 0;
 
+  SourceLayers all_layers() const;
+  std::uint64_t requests() const;  // that spans state
   nlohmann::ordered_json to_json() const;
 };
 

@@ -42,7 +42,8 @@ class GzipInflater : public Inflater {
     while (stream_.avail_in > 0 && stream_.avail_out > 0) {
       if (!inside_) {
         // Zero padding or other text behind a whole member is no data (gzip(1) says so too).
-        if (members_ > 0 && *stream_.next_in != 0x1f) {
+        tail_ = tail_ || (members_ > 0 && *stream_.next_in != 0x1f);
+        if (tail_) {
           stream_.avail_in = 0;
           return true;
         }
@@ -64,6 +65,7 @@ class GzipInflater : public Inflater {
   bool ok_ = false;
   bool inside_ = false;
   int members_ = 0;
+  bool tail_ = false;  // what follows, however it comes in pieces, is no data
 };
 
 // Inflates zstd frames one after the other.
@@ -105,11 +107,18 @@ class ZstdInflater : public Inflater {
   bool held_back_ = false;
 };
 
+// A frame that holds nothing to inflate and may stand before others.
+bool is_skippable_frame(std::string_view head) {
+  return head.size() >= 4 && (static_cast<unsigned char>(head[0]) & 0xf0) == 0x50 &&
+         head.substr(1, 3) == "\x2a\x4d\x18";
+}
+
 }  // namespace
 
 std::unique_ptr<Inflater> inflater_for(std::string_view head) {
   if (head.starts_with(kGzipMagic)) return std::make_unique<GzipInflater>();
-  if (head.starts_with(kZstdMagic)) return std::make_unique<ZstdInflater>();
+  if (head.starts_with(kZstdMagic) || is_skippable_frame(head))
+    return std::make_unique<ZstdInflater>();
   return nullptr;
 }
 

@@ -35,7 +35,6 @@ std::string_view take_number(std::string_view& text) {
 struct Found {
   std::string path;
   std::string label;
-  std::string why;  // not "": it is skipped unread
 };
 
 class Lister {
@@ -70,30 +69,41 @@ class Lister {
 
   Status add_folder(const std::string& path) {
     std::vector<Found> found;
-    TELLER_CHECK_OK(walk(path, 0, found));
-    return add_found(path, std::move(found), true, true);
+    ContainerCounts counts;
+    counts.label = path;
+    TELLER_CHECK_OK(walk(path, 0, found, counts));
+    return add_found(std::move(found), std::move(counts), true);
   }
 
   // Links to folders are not followed: they may lead in circles.
-  Status walk(const fs::path& folder, int depth, std::vector<Found>& found) {
+  Status walk(const fs::path& folder, int depth, std::vector<Found>& found,
+              ContainerCounts& counts) {
     std::error_code error;
     for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
       if (stopped()) return stop_error(folder.string());
       const std::string path = it->path().string();
+      ++counts.members;
       std::error_code unknown;
       const bool link = it->is_symlink(unknown);
       if (it->is_directory(unknown)) {
-        if (fs::equivalent(it->path(), fs::path(options_.workplace).parent_path(), unknown))
-          continue;
-        if (link || depth == kDeepest) {
-          found.push_back({path, path, link ? "it is a link to a folder" : "it lies too deep"});
+        if (fs::equivalent(it->path(), fs::path(options_.workplace).parent_path(), unknown)) {
+          --counts.members;  // ours, not theirs
           continue;
         }
-        TELLER_CHECK_OK(walk(it->path(), depth + 1, found));
+        ++(link ? counts.links : counts.folders);
+        if (link || depth == kDeepest) {
+          list_.skipped.push_back({path, link ? "it is a link to a folder" : "it lies too deep"});
+          continue;
+        }
+        TELLER_CHECK_OK(walk(it->path(), depth + 1, found, counts));
         continue;
       }
-      const bool regular = it->is_regular_file(unknown);
-      found.push_back({path, path, regular ? "" : "it is no regular file"});
+      if (it->is_regular_file(unknown)) {
+        found.push_back({path, path});
+      } else {
+        ++counts.links;
+        list_.skipped.push_back({path, "it is no regular file"});
+      }
       if (found.size() > kMostFiles) {
         return Error{ErrorCode::kUnsupported,
                      "importing " + folder.string() + ": it holds more than " +
@@ -115,48 +125,66 @@ class Lister {
       return Error{ErrorCode::kCorrupt, "unpacking " + path + ": " + members.damage,
                    "--allow-truncated keeps what can be read"};
     }
-    if (!members.damage.empty()) list_.notes.push_back(path + ": " + members.damage);
+    if (!members.damage.empty()) {
+      list_.notes.push_back(path + ": " + members.damage + "; what can be read was kept");
+    }
+    for (const std::string& note : members.notes) list_.notes.push_back(path + ": " + note);
+    ContainerCounts counts;
+    counts.label = path;
+    counts.archive = true;
+    counts.members = members.members.size();
     std::vector<Found> found;
     for (TarMember& member : members.members) {
-      found.push_back({member.path, path + ": " + member.label, member.why});
+      std::string label = path + ": " + member.label;
+      if (member.kind == TarKind::kFile) {
+        found.push_back({std::move(member.path), std::move(label)});
+      } else if (member.kind == TarKind::kFolder) {
+        ++counts.folders;
+      } else {
+        ++counts.links;
+        list_.skipped.push_back({std::move(label), "it is no regular file"});
+      }
     }
-    return add_found(path, std::move(found), false, named);
+    return add_found(std::move(found), std::move(counts), named);
   }
 
   // `must`: it is an error if there is no trace among them.
-  Status add_found(const std::string& from, std::vector<Found> found, bool archives, bool must) {
+  Status add_found(std::vector<Found> found, ContainerCounts counts, bool must) {
     std::stable_sort(found.begin(), found.end(),
                      [](const Found& a, const Found& b) { return natural_less(a.label, b.label); });
+    const std::string from = counts.label;
     const std::size_t before = list_.files.size();
+    const std::size_t place = list_.containers.size();
+    list_.containers.emplace_back();  // before the archives in it
     for (Found& one : found) {
       if (stopped()) return stop_error(from);
-      TELLER_CHECK_OK(add_one(one, archives));
+      TELLER_CHECK_OK(add_one(one, counts));
     }
+    list_.containers[place] = std::move(counts);
     if (list_.files.size() > before || !must) return {};
-    return Error{ErrorCode::kUsage,
+    return Error{ErrorCode::kCorrupt,
                  "importing " + from + ": none of its " + std::to_string(found.size()) +
                      " files is a trace that teller knows",
                  "give trace files, or a folder or archive of them"};
   }
 
-  Status add_one(Found& one, bool archives) {
-    if (!one.why.empty()) {
-      list_.skipped.push_back({std::move(one.label), std::move(one.why)});
-      return {};
-    }
-    const Result<bool> trace = options_.is_trace(one.path);
-    if (trace && *trace) {
+  Status add_one(Found& one, ContainerCounts& counts) {
+    const Result<std::string> why = options_.why_no_trace(one.path);
+    if (why && why->empty()) {
+      ++counts.traces;
       list_.files.push_back({std::move(one.path), std::move(one.label)});
       return {};
     }
-    if (!trace) {
-      list_.skipped.push_back({std::move(one.label), "it can't be read: " + trace.error().message});
+    if (!why) {
+      ++counts.others;
+      list_.skipped.push_back({std::move(one.label), "it can't be read: " + why.error().message});
       return {};
     }
     TELLER_TRY(const bool archive, is_archive(one.path));
-    if (archive && archives) return add_archive(one.path, false);
+    ++(archive ? counts.archives : counts.others);
+    if (archive && !counts.archive) return add_archive(one.path, false);
     list_.skipped.push_back(
-        {std::move(one.label), archive ? "it is an archive in an archive" : "it is no trace"});
+        {std::move(one.label), archive ? "it is an archive in an archive" : *why});
     return {};
   }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -24,10 +25,23 @@ struct SkippedFile {
   std::string why;
 };
 
+// What a folder or an archive holds: every member is in one of the counts below `members`.
+struct ContainerCounts {
+  std::string label;
+  bool archive = false;
+  std::uint64_t members = 0;
+  std::uint64_t traces = 0;
+  std::uint64_t archives = 0;  // in a folder: each is a container of its own; in an archive skipped
+  std::uint64_t others = 0;    // files that are no traces, or can't be read
+  std::uint64_t folders = 0;
+  std::uint64_t links = 0;  // and devices
+};
+
 struct InputList {
   std::vector<InputFile> files;
   std::vector<SkippedFile> skipped;
-  std::vector<std::string> notes;  // damage of archives that was passed over
+  std::vector<ContainerCounts> containers;
+  std::vector<std::string> notes;  // damage of archives that was passed over, and what is behind
 };
 
 struct InputListOptions {
@@ -35,13 +49,12 @@ struct InputListOptions {
   std::string workplace;
   bool allow_truncated = false;  // take what can be read of a damaged archive
   const std::atomic<bool>* stop = nullptr;
-  // Whether a file that was found, not named, is a trace.
-  std::function<Result<bool>(const std::string& path)> is_trace;
+  // What a file that was found, not named, is: "" for a trace, else why it is skipped.
+  std::function<Result<std::string>(const std::string& path)> why_no_trace;
 };
 
 // `given`, each folder and archive replaced by the traces in it, in the natural order of their
-// names
-// ("rank2" before "rank10"); what was named stays where it stands. Archives in archives are
+// names ("rank2" before "rank10"); what was named stays where it stands. Archives in archives are
 // skipped. Fails if one of them holds no trace.
 Result<InputList> list_inputs(const std::vector<std::string>& given,
                               const InputListOptions& options);

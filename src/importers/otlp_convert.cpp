@@ -84,20 +84,29 @@ void OtlpConverter::count_unknown(const Json& document, const char* camel, const
   counts_.unknown[camel] += list.size();
 }
 
-OtlpConverter::Service OtlpConverter::service_of(const Json& resource, std::string* name) {
-  std::uint64_t ignored = 0;
-  const Json attributes = otlp_attributes(otlp_member(resource, "resource", "resource"), ignored);
-  const std::string text = meta_text(attributes);
-  if (!attributes.empty() && resources_bytes_ + text.size() <= kResourcesLimit &&
-      known_resources_.emplace(text, true).second) {
-    resources_bytes_ += text.size();
-    resources_.push_back(attributes);
-  }
-  *name = otlp_text(attributes, "service.name", "service.name");
-  if (name->empty()) *name = "unknown service";
+Json OtlpConverter::cleaned_attributes(const Json& owner) {
+  Json attributes = otlp_attributes(owner);
+  content_.clean(attributes);
+  return attributes;
+}
+
+// Exports repeat their resource: what it holds is looked at, and counted, once.
+OtlpConverter::Service OtlpConverter::service_of(const Json& resource) {
+  const Json& owner = otlp_member(resource, "resource", "resource");
+  const std::string text = meta_text(otlp_member(owner, "attributes", "attributes"));
+  if (const auto known = services_.find(text); known != services_.end()) return known->second;
+  const Json attributes = cleaned_attributes(owner);
   Service service;
-  service.name = writer_.intern(*name);
+  service.name = otlp_text(attributes, "service.name", "service.name");
+  if (service.name.empty()) service.name = "unknown service";
+  service.label = writer_.intern(service.name);
   service.pid = otlp_integer(otlp_member(attributes, "process.pid", "process.pid")).value_or(0);
+  if (resources_bytes_ + text.size() > kResourcesLimit) return service;
+  resources_bytes_ += text.size();
+  services_.emplace(text, service);
+  const bool shown =
+      std::find(resources_.begin(), resources_.end(), attributes) != resources_.end();
+  if (!attributes.empty() && !shown) resources_.push_back(attributes);
   return service;
 }
 
@@ -106,14 +115,13 @@ TrackId OtlpConverter::track_of(const Service& service, const std::string& trace
   TrackRecord track;
   track.kind = static_cast<std::uint32_t>(TrackKind::kOther);
   track.pid = service.pid;
-  track.device_label = service.name;
+  track.device_label = service.label;
   track.stream_label = writer_.intern("trace " + trace);
   return writer_.track(track);
 }
 
 Status OtlpConverter::spans_of(const Json& resource) {
-  std::string name;
-  const Service service = service_of(resource, &name);
+  const Service service = service_of(resource);
   const auto scope_of = [&](const Json& scoped) {
     const Json& scope = otlp_member(scoped, "scope", "instrumentationLibrary");
     return each(scoped, {"spans"},
@@ -159,7 +167,7 @@ Status OtlpConverter::add_span(const Json& json, const Json& scope, const Servic
 
 Status OtlpConverter::write_span(const Json& json, const Json& scope, Span& span,
                                  EventRecord& record) {
-  const Json attributes = otlp_attributes(json, content_left_out_);
+  const Json attributes = cleaned_attributes(json);
   span.request = read_otlp_request(attributes, span.begin_ns, span.end_ns);
   Json attrs = Json::object();
   if (!span.request.id.empty()) {
@@ -169,15 +177,15 @@ Status OtlpConverter::write_span(const Json& json, const Json& scope, Span& span
   add_text(attrs, "trace_id", span.trace);
   add_text(attrs, "span_id", otlp_text(json, "spanId", "span_id"));
   add_text(attrs, "parent_span_id", otlp_text(json, "parentSpanId", "parent_span_id"));
-  add_text(attrs, "trace_state", otlp_text(json, "traceState", "trace_state"));
-  add_text(attrs, "scope", otlp_text(scope, "name", "name"));
-  const Json& status = otlp_member(json, "status", "status");
-  if (status.is_object() && !status.empty()) attrs["status"] = status;
-  const Json& links = otlp_member(json, "links", "links");
-  if (links.is_array() && !links.empty()) attrs["links"] = links;
+  add_text(attrs, "trace_state", content_.text(otlp_text(json, "traceState", "trace_state")));
+  add_text(attrs, "scope", content_.text(otlp_text(scope, "name", "name")));
+  Json status = otlp_member(json, "status", "status");
+  content_.clean(status);
+  if (status.is_object() && !status.empty()) attrs["status"] = std::move(status);
+  if (Json links = links_of(json); !links.empty()) attrs["links"] = std::move(links);
   if (!attributes.empty()) attrs["attributes"] = attributes;
 
-  span.name = otlp_text(json, "name", "name");
+  span.name = content_.text(otlp_text(json, "name", "name"));
   const std::string suffix = span.request.id.empty() ? "" : " request=" + span.request.id;
   record.kind = static_cast<std::uint16_t>(EventKind::kRange);
   record.begin_ns = span.begin_ns;
@@ -192,6 +200,20 @@ Status OtlpConverter::write_span(const Json& json, const Json& scope, Span& span
   record.attrs = writer_.append_text(meta_text(attrs));
   ++counts_.events;
   return writer_.add(record);
+}
+
+// Links as they are, but for their attributes, which become one object.
+Json OtlpConverter::links_of(const Json& json) {
+  const Json& links = otlp_member(json, "links", "links");
+  if (!links.is_array()) return Json::array();
+  Json kept = Json::array();
+  for (const Json& link : links) {
+    Json one = link;
+    if (one.is_object() && one.contains("attributes")) one["attributes"] = otlp_attributes(link);
+    content_.clean(one);
+    kept.push_back(std::move(one));
+  }
+  return kept;
 }
 
 // Queue, prefill and decode as ranges inside of the span, as far as it tells them.
@@ -235,8 +257,8 @@ Status OtlpConverter::write_events(const Json& json, const Span& span) {
     record.track = span.track;
     record.domain = domain_;
     record.category = writer_.intern("event");
-    record.name = writer_.intern(otlp_text(event, "name", "name"));
-    const Json attributes = otlp_attributes(event, content_left_out_);
+    record.name = writer_.intern(content_.text(otlp_text(event, "name", "name")));
+    const Json attributes = cleaned_attributes(event);
     if (!attributes.empty()) record.attrs = writer_.append_text(meta_text(attributes));
     ++counts_.events;
     return writer_.add(record);
@@ -244,10 +266,9 @@ Status OtlpConverter::write_events(const Json& json, const Span& span) {
 }
 
 void OtlpConverter::logs_of(const Json& resource) {
-  std::string name;
-  const Service service = service_of(resource, &name);
+  const Service service = service_of(resource);
   const auto add = [&](const Json& log) {
-    add_log(log, service, name);
+    add_log(log, service);
     return Status();
   };
   const Status done = each(resource, {"scopeLogs", "scope_logs"}, [&](const Json& scoped) {
@@ -256,7 +277,7 @@ void OtlpConverter::logs_of(const Json& resource) {
   static_cast<void>(done);  // nothing in it can fail
 }
 
-void OtlpConverter::add_log(const Json& json, const Service& service, const std::string& stream) {
+void OtlpConverter::add_log(const Json& json, const Service& service) {
   ++counts_.records;
   LogLine line;
   for (const auto& [camel, snake] :
@@ -265,10 +286,11 @@ void OtlpConverter::add_log(const Json& json, const Service& service, const std:
     const auto time = otlp_integer(otlp_member(json, camel, snake));
     if (!line.t_ns && time && *time > 0) line.t_ns = *time;
   }
-  line.stream = stream;
+  line.stream = service.name;
   if (service.pid > 0) line.pid = service.pid;
   line.level = otlp_text(json, "severityText", "severity_text");
-  const Json body = otlp_value(otlp_member(json, "body", "body"));
+  Json body = otlp_value(otlp_member(json, "body", "body"));
+  content_.clean(body);
   set_log_text(body.is_string() ? body.get<std::string>() : meta_text(body), line);
   if (body.is_null() || line.text.empty()) {
     ++counts_.malformed;

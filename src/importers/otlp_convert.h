@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "importers/otlp_content.h"
 #include "importers/otlp_request.h"
 #include "importers/source_counts.h"
 #include "importers/source_import.h"
@@ -26,7 +27,8 @@ class OtlpConverter {
 
   SourceCounts& counts() { return counts_; }
   std::vector<LogLine>& logs() { return logs_; }
-  std::uint64_t content_left_out() const { return content_left_out_; }
+  // What was kept out of what is stored.
+  const OtlpContent& content() const { return content_; }
   std::uint64_t requests() const { return requests_; }
   // META "resources": the attributes of what sent the spans, each once.
   const nlohmann::ordered_json& resources() const { return resources_; }
@@ -35,7 +37,8 @@ class OtlpConverter {
   using Json = nlohmann::ordered_json;
   // What sent spans.
   struct Service {
-    StringId name = 0;
+    std::string name;
+    StringId label = 0;
     std::int64_t pid = 0;
   };
   // A span while it is read.
@@ -55,8 +58,10 @@ class OtlpConverter {
   Status write_phases(const Span& span);
   Status write_events(const Json& json, const Span& span);
   void logs_of(const Json& resource);
-  void add_log(const Json& json, const Service& service, const std::string& stream);
-  Service service_of(const Json& resource, std::string* name);
+  void add_log(const Json& json, const Service& service);
+  Json links_of(const Json& json);
+  Json cleaned_attributes(const Json& owner);
+  Service service_of(const Json& resource);
   TrackId track_of(const Service& service, const std::string& trace);
   void count_unknown(const Json& document, const char* camel, const char* snake);
 
@@ -65,9 +70,9 @@ class OtlpConverter {
   SourceCounts counts_;
   std::vector<LogLine> logs_;
   Json resources_ = Json::array();
-  std::map<std::string, bool> known_resources_;
-  std::size_t resources_bytes_ = 0;
-  std::uint64_t content_left_out_ = 0;
+  std::map<std::string, Service> services_;  // by the text of the resource's attributes
+  std::size_t resources_bytes_ = 0;          // of those texts
+  OtlpContent content_;
   std::uint64_t requests_ = 0;
   std::uint64_t next_id_ = 1;
 };

@@ -45,7 +45,8 @@ Json meta_of(OtlpConverter& converter, const InputStream& input) {
   meta["clock"] = {{"base", "unix"}, {"unix_offset_ns", 0}};
   meta["resources"] = converter.resources();
   meta["requests"] = converter.requests();
-  meta["content_left_out"] = converter.content_left_out();
+  meta["content_left_out"] = converter.content().left_out();
+  meta["secrets_redacted"] = converter.content().secrets().total();
   meta["counts"] = converter.counts().to_json();
   return meta;
 }
@@ -71,20 +72,17 @@ Result<SourceResult> import_otlp(const SourceRequest& request, const std::string
                                            " records is a span or a log record"),
                        request);
   }
-  const Json meta = meta_of(converter, *input);
-  TELLER_CHECK_OK(writer.finish(meta_text(meta)));
   result.dialect = "otlp";
-  result.clock = meta["clock"];
-  result.bytes = input->file_bytes();
-  auto digest = input->sha256();
-  if (!digest) return with_source(digest.error(), request);
-  result.sha256 = *digest;
-  result.events_written = writer.events_written();
+  result.requests = converter.requests();
+  TELLER_CHECK_OK(finish_source(request, meta_of(converter, *input), *input, writer, result));
   result.counts = counts;
   result.logs = std::move(converter.logs());
-  if (const std::uint64_t count = converter.content_left_out(); count > 0) {
+  if (const std::uint64_t count = converter.content().left_out(); count > 0) {
     result.notes.push_back(std::to_string(count) +
-                           " attributes with prompts, answers or headers were left out");
+                           " values with prompts, answers, bodies or headers were left out");
+  }
+  if (const std::uint64_t count = converter.content().secrets().total(); count > 0) {
+    result.notes.push_back(std::to_string(count) + " secrets or prompts in texts were redacted");
   }
   return result;
 }

@@ -14,34 +14,6 @@ const Json kNull;
 // number is said. OpenTelemetry's own limit is 128.
 constexpr std::size_t kMostMembers = 1024;
 
-// Attributes with prompts, answers and headers in them, by the conventions of OpenTelemetry,
-// OpenInference and OpenLLMetry. A name ends here or goes on behind a point.
-constexpr std::string_view kContent[] = {"gen_ai.prompt",
-                                         "gen_ai.completion",
-                                         "gen_ai.input.messages",
-                                         "gen_ai.output.messages",
-                                         "gen_ai.system_instructions",
-                                         "gen_ai.tool.call.arguments",
-                                         "gen_ai.tool.call.result",
-                                         "llm.prompts",
-                                         "llm.completions",
-                                         "llm.input_messages",
-                                         "llm.output_messages",
-                                         "input.value",
-                                         "output.value",
-                                         "traceloop.entity.input",
-                                         "traceloop.entity.output",
-                                         "http.request.header",
-                                         "http.response.header"};
-
-bool is_content(std::string_view key) {
-  for (const std::string_view name : kContent) {
-    if (key.substr(0, name.size()) != name) continue;
-    if (key.size() == name.size() || key[name.size()] == '.') return true;
-  }
-  return false;
-}
-
 // Depth is that of the parsed text, which is bounded.
 Json values_of(const Json& list) {
   Json values = Json::array();
@@ -115,15 +87,8 @@ Json otlp_value(const Json& any) {
   return nullptr;
 }
 
-Json otlp_attributes(const Json& owner, std::uint64_t& left_out) {
-  Json object = object_of(otlp_member(owner, "attributes", "attributes"));
-  for (auto& [key, value] : object.items()) {
-    if (!is_content(key)) continue;
-    const std::size_t bytes = value.dump(-1, ' ', false, Json::error_handler_t::replace).size();
-    value = "<left out: " + std::to_string(bytes) + " bytes>";
-    ++left_out;
-  }
-  return object;
+Json otlp_attributes(const Json& owner) {
+  return object_of(otlp_member(owner, "attributes", "attributes"));
 }
 
 }  // namespace teller

@@ -21,9 +21,8 @@ std::optional<std::int64_t> otlp_integer(const nlohmann::ordered_json& value);
 // An attribute's value (AnyValue) as plain JSON; null if it is none.
 nlohmann::ordered_json otlp_value(const nlohmann::ordered_json& any);
 
-// The attributes of a span, an event or a resource as one object. Values that hold what users
-// wrote or were answered are replaced by a word about their size, and counted in `left_out`.
-nlohmann::ordered_json otlp_attributes(const nlohmann::ordered_json& owner,
-                                       std::uint64_t& left_out);
+// The attributes of a span, an event, a link or a resource as one object, with all that they hold:
+// OtlpContent::clean() is for what is stored.
+nlohmann::ordered_json otlp_attributes(const nlohmann::ordered_json& owner);
 
 }  // namespace teller

@@ -29,6 +29,18 @@ Error interrupted_error(const SourceRequest& request) {
   return {ErrorCode::kInterrupted, "importing " + request.path + ": stopped on request", ""};
 }
 
+Status finish_source(const SourceRequest& request, const nlohmann::ordered_json& meta,
+                     InputStream& input, EventFileWriter& writer, SourceResult& result) {
+  TELLER_CHECK_OK(writer.finish(meta_text(meta)));
+  auto digest = input.sha256();
+  if (!digest) return with_source(digest.error(), request);
+  result.clock = meta["clock"];
+  result.bytes = input.file_bytes();
+  result.sha256 = *digest;
+  result.events_written = writer.events_written();
+  return {};
+}
+
 std::string meta_text(const nlohmann::ordered_json& meta) {
   return meta.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "importers/flight_dump.h"
+#include "importers/input_stream.h"
 #include "importers/operator_times.h"
 #include "importers/source_counts.h"
 #include "run_folder/event_file.h"
@@ -23,9 +24,10 @@ struct LogLine {
   std::string stream;                // "stdout", "stderr" or the name of a file
   std::string source;                // for stdout and stderr: the file that they were kept in
   std::optional<std::int64_t> pid;
-  std::string level;  // "" where the source states none
-  std::string text;   // without line end, valid UTF-8
-  bool raw = false;   // bytes that are no UTF-8 were replaced
+  std::string level;      // "" where the source states none
+  std::string placed_by;  // of a log file: how its time was found, or why it has none
+  std::string text;       // without line end, valid UTF-8
+  bool raw = false;       // bytes that are no UTF-8 were replaced
 };
 
 // What an importer is asked to do.
@@ -50,6 +52,7 @@ struct SourceResult {
   std::string truncated_reason;    // "" if the source is whole
   std::vector<std::string> notes;  // what was left out besides records, one line each
   std::vector<LogLine> logs;
+  std::uint64_t requests = 0;         // that it states: spans of them
   nlohmann::ordered_json clock;       // META "clock"
   nlohmann::ordered_json rank;        // number or null
   nlohmann::ordered_json world_size;  // number or null
@@ -69,6 +72,10 @@ Error truncated_error(const SourceRequest& request, const std::string& reason,
 Error interrupted_error(const SourceRequest& request);
 // Text of a META block; never fails on bytes that are no UTF-8.
 std::string meta_text(const nlohmann::ordered_json& meta);
+
+// The end of an import: writes `meta` and what result owes to it, to `input` and to `writer`.
+Status finish_source(const SourceRequest& request, const nlohmann::ordered_json& meta,
+                     InputStream& input, EventFileWriter& writer, SourceResult& result);
 
 // Each reads request.path (already known to be of its dialect) into a new event file `output`.
 Result<SourceResult> import_kineto(const SourceRequest& request, const std::string& output);

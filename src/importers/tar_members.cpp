@@ -10,12 +10,14 @@
 #include <memory>
 
 #include "base/file.h"
+#include "importers/tar_feed.h"
 
 namespace teller {
 
 namespace {
 
 constexpr std::size_t kPiece = 1u << 20;
+constexpr std::size_t kBlock = 512;
 
 struct FreeArchive {
   void operator()(archive* a) const { archive_read_free(a); }
@@ -45,21 +47,28 @@ Status write_all(int fd, std::string_view data, const std::string& path) {
 
 class Unpacker {
  public:
-  Unpacker(const std::string& path, const std::string& folder, const std::atomic<bool>* stop,
-           const TarLimits& limits)
-      : path_(path), folder_(folder), stop_(stop), limits_(limits), buffer_(kPiece, '\0') {}
+  Unpacker(const std::string& path, InputStream& input, const std::string& folder,
+           const std::atomic<bool>* stop, const TarLimits& limits)
+      : path_(path),
+        input_(input),
+        feed_(input),
+        folder_(folder),
+        stop_(stop),
+        limits_(limits),
+        buffer_(kPiece, '\0') {}
 
   Result<TarMembers> run() {
-    TELLER_TRY(const std::uint64_t size, file_size(path_));
-    budget_ = std::min(limits_.bytes, std::max(limits_.always_bytes, size * limits_.times));
+    budget_ = std::min(limits_.bytes,
+                       std::max(limits_.always_bytes, input_.file_bytes() * limits_.times));
     TELLER_CHECK_OK(open());
     archive_entry* entry = nullptr;
     while (result_.damage.empty()) {
       if (stopped()) return stop_error();
       const int status = archive_read_next_header(archive_.get(), &entry);
       if (status == ARCHIVE_EOF) break;
-      if (status < ARCHIVE_WARN) {
-        note_damage();
+      // ARCHIVE_RETRY stands for a header that is none: what libarchive would try next is a guess.
+      if (status == ARCHIVE_RETRY || status < ARCHIVE_WARN) {
+        TELLER_CHECK_OK(no_header(status));
         break;
       }
       if (result_.members.size() == limits_.members) {
@@ -67,6 +76,8 @@ class Unpacker {
       }
       TELLER_CHECK_OK(take(entry));
     }
+    if (feed_.failure()) return *feed_.failure();
+    TELLER_CHECK_OK(at_end());
     return std::move(result_);
   }
 
@@ -74,25 +85,62 @@ class Unpacker {
   Status open() {
     archive_.reset(archive_read_new());
     archive* a = archive_.get();
+    // Blocks of zeros end an archive; another one may stand behind them ("cat a.tar b.tar").
     if (a == nullptr || archive_read_support_format_tar(a) != ARCHIVE_OK ||
-        archive_read_support_filter_gzip(a) != ARCHIVE_OK ||
-        archive_read_support_filter_zstd(a) != ARCHIVE_OK) {
-      return Error{ErrorCode::kInternal, action() + ": libarchive can't read gzip and zstd here",
+        archive_read_set_options(a, "read_concatenated_archives") != ARCHIVE_OK) {
+      return Error{ErrorCode::kInternal, action() + ": libarchive can't read tar archives here",
                    "unpack it with tar, and give the folder"};
     }
-    if (archive_read_open_filename(a, path_.c_str(), kPiece) != ARCHIVE_OK) {
-      return Error{ErrorCode::kCorrupt, action() + ": " + reason(), ""};
+    if (feed_.open(a) == ARCHIVE_OK) return {};
+    if (feed_.failure()) return *feed_.failure();
+    return Error{ErrorCode::kCorrupt, action() + ": " + reason(), ""};
+  }
+
+  // No member follows. Behind the end of an archive that is no damage: what is there is none of it.
+  Status no_header(int status) {
+    const auto at = static_cast<std::uint64_t>(archive_filter_bytes(archive_.get(), 0));
+    const std::uint64_t block = status == ARCHIVE_RETRY ? kBlock : 0;  // libarchive took it
+    const std::uint64_t from = at - std::min(at, block);
+    // Blocks were passed over; after a failure that ends all libarchive does not say where it
+    // began.
+    const la_int64_t header = archive_read_header_position(archive_.get());
+    const bool passed = header < 0 || from > static_cast<std::uint64_t>(header);
+    if (!passed || !feed_.is_end_before(from)) {
+      note_damage();
+      return {};
     }
+    ended_ = true;
+    if (feed_.only_zeros_from(from)) return {};
+    TELLER_TRY(const std::uint64_t all, feed_.drain(budget_));
+    result_.notes.push_back(std::to_string(all - from) +
+                            " bytes behind its end are no archive and were not read");
     return {};
+  }
+
+  // The inflater knows better than libarchive why bytes are missing.
+  Status at_end() {
+    if (!result_.damage.empty()) {
+      TELLER_CHECK_OK(feed_.drain(budget_));
+    } else if (!ended_ && !feed_.is_end_before(all_given())) {
+      result_.notes.push_back(
+          "it has no end mark: members behind the last one may have been cut off");
+    }
+    if (!input_.cut_reason().empty()) result_.damage = input_.cut_reason();
+    return {};
+  }
+
+  std::uint64_t all_given() const {
+    return static_cast<std::uint64_t>(archive_filter_bytes(archive_.get(), 0));
   }
 
   Status take(archive_entry* entry) {
     TarMember member;
     member.label = label_of(entry);
     const auto type = archive_entry_filetype(entry);
-    if (type == AE_IFDIR) return {};
-    if (type != AE_IFREG || archive_entry_hardlink(entry) != nullptr) {
-      member.why = "it is no regular file";
+    if (type == AE_IFDIR) {
+      member.kind = TarKind::kFolder;
+    } else if (type != AE_IFREG || archive_entry_hardlink(entry) != nullptr) {
+      member.kind = TarKind::kOther;
     } else {
       member.path = folder_ + "/" + std::to_string(result_.members.size());
       TELLER_CHECK_OK(write_member(member.path));
@@ -143,6 +191,9 @@ class Unpacker {
   }
 
   const std::string& path_;
+  InputStream& input_;
+  TarFeed feed_;
+  bool ended_ = false;  // the end of an archive was seen, and something else behind it
   const std::string& folder_;
   const std::atomic<bool>* stop_;
   TarLimits limits_;
@@ -156,7 +207,8 @@ class Unpacker {
 
 Result<TarMembers> unpack_tar(const std::string& archive, const std::string& folder,
                               const std::atomic<bool>* stop, const TarLimits& limits) {
-  return Unpacker(archive, folder, stop, limits).run();
+  TELLER_TRY(const auto input, InputStream::open(archive, {.stop = stop}));
+  return Unpacker(archive, *input, folder, stop, limits).run();
 }
 
 }  // namespace teller

@@ -19,20 +19,28 @@ struct TarLimits {
   std::uint64_t always_bytes = 1ull << 30;  // … unless it is this small
 };
 
+// What stands in the archive under a name.
+enum class TarKind : std::uint8_t {
+  kFile,
+  kFolder,
+  kOther,  // links, devices: left alone
+};
+
 struct TarMember {
+  TarKind kind = TarKind::kFile;
   std::string label;  // its name in the archive, as it is written there
-  std::string path;   // where its bytes are; "" if they were left in the archive
-  std::string why;    // why they were
+  std::string path;   // where its bytes are; "" if it is no file
 };
 
 struct TarMembers {
   std::vector<TarMember> members;  // in the archive's order
   std::string damage;              // why reading stopped early; "" if the archive is whole
+  std::vector<std::string> notes;  // what stands behind it and is no archive, one line each
 };
 
-// Writes the regular files of `archive` to `folder`/0, `folder`/1, … Stops at the first damage,
-// which it says. Fails with kUnsupported beyond the limits, kIo if it can't write, kInterrupted on
-// request.
+// Writes the regular files of `archive` to `folder`/0, `folder`/1, … Archives that were joined are
+// read one after the other. Stops at the first damage, which it says. Fails with kUnsupported
+// beyond the limits, kIo if it can't write, kInterrupted on request.
 Result<TarMembers> unpack_tar(const std::string& archive, const std::string& folder,
                               const std::atomic<bool>* stop, const TarLimits& limits = {});
 

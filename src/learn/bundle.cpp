@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/version.h"
-#include "learn/bundle_fields.h"
+#include "learn/bundle_reader.h"
 #include "learn/learn.h"
 #include "learn/self_test.h"
 
@@ -25,59 +25,12 @@ namespace {
 
 constexpr std::uint64_t kBundleLimit = std::uint64_t{64} << 20;
 constexpr std::uint64_t kBaselineLimit = std::uint64_t{256} << 20;  // as slice reads them
-constexpr const char* kFormat = "teller.bundle";
-constexpr int kVersionOfBundle = 1;
-
-Error bad_bundle(const std::string& path, const std::string& why) {
-  return {ErrorCode::kCorrupt, "reading model " + path + ": " + why,
-          "give the folder that teller train wrote, or copy it again"};
-}
 
 Json shape_json(const ModelShape& s) {
   return {{"vocabulary", s.vocabulary}, {"words", s.words},
           {"width", s.width},           {"graph_layers", s.graph_layers},
           {"blocks", s.blocks},         {"heads", s.heads},
           {"paper", s.paper},           {"deviations", s.deviations}};
-}
-
-ModelShape read_shape(BundleFields fields) {
-  ModelShape s;
-  s.vocabulary = fields.whole("vocabulary", 2, kMostVocabulary);
-  s.words = fields.whole("words", 2, kMostVocabulary);
-  s.width = fields.whole("width", 4, kMostWidth);
-  s.graph_layers = fields.whole("graph_layers", 0, kMostLayers);
-  s.blocks = fields.whole("blocks", 0, kMostLayers);
-  s.heads = fields.whole("heads", 1, s.width);
-  s.paper = fields.flag("paper");
-  s.deviations = fields.flag("deviations");
-  if (s.width % s.heads != 0) fields.fail("heads", "a divisor of width");
-  return s;
-}
-
-Thresholds read_thresholds(BundleFields fields) {
-  Thresholds t;
-  t.step = fields.real("step");
-  t.pointer = fields.real("pointer");
-  BundleFields agreement = fields.object("agreement");
-  for (std::size_t c = 0; c < t.agreement.size(); ++c) {
-    const std::string type(fault_type_name(static_cast<FaultType>(c + 1)));
-    BundleFields one = agreement.object(type.c_str());
-    t.agreement[c].steps = one.whole("steps", 1, 1'000'000);
-    t.agreement[c].share = one.real("share");
-    if (t.agreement[c].share < 0 || t.agreement[c].share > 1) one.fail("share", "from 0 to 1");
-    t.agreement[c].logit = one.real("logit");
-  }
-  t.request = fields.real("request");
-  return t;
-}
-
-Calibration read_calibration(BundleFields fields) {
-  Calibration c;
-  c.slope = fields.real("slope");
-  c.offset = fields.real("offset");
-  c.prior = fields.real("prior");
-  if (c.prior <= 0 || c.prior >= 1) fields.fail("prior", "between 0 and 1");
-  return c;
 }
 
 Json agreement_json(const Thresholds& t) {
@@ -91,17 +44,11 @@ Json agreement_json(const Thresholds& t) {
   return json;
 }
 
-// Digest of everything in a bundle.json but the digest itself.
-std::string check_of(Json json) {
-  json.erase("check");
-  return sha256_text(json.dump(-1, ' ', true, Json::error_handler_t::replace));
-}
-
 Json bundle_json(const Bundle& b, const Json& self_test, const std::string& weights_sha256) {
   const Thresholds& t = b.thresholds;
   const Calibration& c = b.calibration;
-  return {{"format", kFormat},
-          {"version", kVersionOfBundle},
+  return {{"format", kBundleFormat},
+          {"version", kBundleVersion},
           {"name", b.name},
           {"made_by", {{"name", "teller"}, {"version", kVersion}}},
           {"features", kFeatureNames},
@@ -121,63 +68,13 @@ Json bundle_json(const Bundle& b, const Json& self_test, const std::string& weig
           {"words", b.words.words()}};
 }
 
-// Whether the features are those of this version, so that inputs mean what they meant.
-bool same_features(const Json& names) {
-  return names == Json(kFeatureNames);
-}
-
-Result<Bundle> read_bundle(const std::string& path, Json& self_test) {
-  const std::string file = path + "/" + kBundleFile;
-  TELLER_TRY(const std::string text, read_file(file, "model", kBundleLimit));
-  const Json json = parse_json(text);
-  if (!json.is_object() || json.value("format", Json()) != kFormat) {
-    return bad_bundle(file, "it is no teller model");
-  }
-  if (json.value("version", Json()) != kVersionOfBundle) {
-    return Error{ErrorCode::kUnsupported, "reading model " + file + ": its version is not 1",
-                 "use the teller that wrote it, or train again"};
-  }
-  if (json.value("check", Json()) != check_of(json)) {
-    return bad_bundle(file, "it is damaged, or was changed by hand");
-  }
-  if (!same_features(json.value("features", Json()))) {
-    return Error{ErrorCode::kUnsupported,
-                 "reading model " + file + ": it was trained on other features than this teller's",
-                 "train it again"};
-  }
-  Bundle b;
-  std::string wrong;
-  BundleFields fields(json, wrong);
-  b.path = path;
-  b.sha256 = sha256_text(text);
-  b.name = fields.text("name");
-  b.vocabulary_sha256 = fields.text("vocabulary_sha256");
-  b.weights_sha256 = fields.text("weights_sha256");
-  b.shape = read_shape(fields.object("model"));
-  b.thresholds = read_thresholds(fields.object("thresholds"));
-  b.calibration = read_calibration(fields.object("calibration"));
-  b.seen = fields.texts("seen");
-  std::sort(b.seen.begin(), b.seen.end());  // eval looks runs up in it
-  b.words = WordTable(fields.texts("words"));
-  b.training_json =
-      json.value("training", Json::object()).dump(-1, ' ', true, Json::error_handler_t::replace);
-  if (json.contains("encoding")) b.encoding = fields.text("encoding");  // older bundles lack it
-  self_test = json.value("self_test", Json());
-  if (wrong.empty() && static_cast<std::int64_t>(b.words.size()) != b.shape.words) {
-    wrong = "it has " + std::to_string(b.words.size()) + " words, its model " +
-            std::to_string(b.shape.words);
-  }
-  if (!wrong.empty()) return bad_bundle(file, wrong);
-  return b;
-}
-
 Status write_parts(const std::string& folder, const Bundle& bundle, const Network& network,
                    const std::string& vocabulary, const std::string& baseline) {
   const std::string weights = folder + "/" + kBundleWeights;
   TELLER_CHECK_OK(write_safetensors(weights, network.tensors()));
   TELLER_TRY(const std::string weights_sha256, sha256_file(weights));
   Json json = bundle_json(bundle, make_self_test(network), weights_sha256);
-  json["check"] = check_of(json);
+  json["check"] = bundle_check(json);
   const std::string text = json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
   TELLER_TRY(const std::string tpe, read_file(vocabulary, "vocabulary", kBundleLimit));
   TELLER_CHECK_OK(write_file_atomic(folder + "/" + kBundleVocabulary, tpe));
@@ -217,7 +114,7 @@ Result<LoadedBundle> load_bundle(const std::string& path) {
                  "give the folder that teller train wrote with --model"};
   }
   Json self_test;
-  TELLER_TRY(Bundle bundle, read_bundle(path, self_test));
+  TELLER_TRY(Bundle bundle, read_bundle_file(path, self_test));
   const std::string vocabulary = path + "/" + kBundleVocabulary;
   TELLER_TRY(const std::string sha256, sha256_file(vocabulary));
   if (sha256 != bundle.vocabulary_sha256) {

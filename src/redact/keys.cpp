@@ -3,6 +3,7 @@
 #include <string>
 
 #include "redact/chars.h"
+#include "redact/cursor.h"
 #include "redact/redact.h"
 #include "redact/secrets.h"
 
@@ -176,6 +177,17 @@ bool is_secret_variable(std::string_view name) {
     if (name.ends_with(end)) return !is_harmless(normal(name), normal(end.substr(1)));
   }
   return name == "TOKEN";
+}
+
+std::optional<SecretKind> kind_of_member(std::string_view key, std::string_view text) {
+  const KeyMeaning meaning = meaning_of_key(key);
+  if (meaning != KeyMeaning::kNone && is_nothing(text) && !text.empty()) return std::nullopt;
+  if (meaning != KeyMeaning::kNone) return secret_kind_of(meaning);
+  if (text.empty() || is_nothing(text)) return std::nullopt;
+  if (is_secret_variable(key)) return SecretKind::kApiKey;
+  const KeyMeaning option = meaning_of_option(key);
+  if (option == KeyMeaning::kNone || !Cursor(text).is_mixed(0)) return std::nullopt;
+  return secret_kind_of(option);
 }
 
 bool is_secret_name(std::string_view name) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,11 @@ class Redactor {
   bool on_ = true;
   std::vector<std::unique_ptr<re2::RE2>> patterns_;
 };
+
+// What a member `key` of a structured record holds, where its name says that this is a secret or a
+// prompt: "apiKey", "prompt_token_ids", "HF_TOKEN". `text` is its value if that is a text, else "":
+// names like "token" and "auth" count if it looks like a secret.
+std::optional<SecretKind> kind_of_member(std::string_view key, std::string_view text);
 
 // True for the name of a variable or an option that holds a secret: VLLM_API_KEY, HF_TOKEN.
 bool is_secret_name(std::string_view name);

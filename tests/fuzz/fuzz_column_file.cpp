@@ -52,13 +52,12 @@ void read(const std::string& path) {
 
 }  // namespace
 
+int fuzz_column_file(const std::uint8_t* data, std::size_t size) {
+  return fuzz_checked_file(data, size, mend_checks, read);
+}
+
 }  // namespace teller::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace teller::fuzz;
-  std::string bytes(text_of(data, size));
-  read(put("raw.tcol", bytes));
-  mend_checks(bytes);
-  read(put("mended.tcol", bytes));
-  return 0;
+  return teller::fuzz::fuzz_column_file(data, size);
 }

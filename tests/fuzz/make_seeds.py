@@ -7,11 +7,15 @@ tests/fuzz/corpus/ comes from scripts/check_fuzz.sh with FUZZ_MERGE=1; this only
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import pickle
 import random
 import sqlite3
 import struct
+import tarfile
 import tempfile
+import zlib
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -159,6 +163,120 @@ model.py(12): forward
 """
 
 
+def flight() -> None:
+    entry = {"record_id": 0, "pg_id": 0, "process_group": ("0", "default_pg"), "collective_seq_id": 1, "p2p_seq_id": 0,
+             "op_id": 1, "profiling_name": "nccl:all_reduce", "time_created_ns": 1_764_500_000_000_000_000, "input_sizes": [[4]],
+             "input_dtypes": ["Float"], "output_sizes": [[4]], "output_dtypes": ["Float"], "state": "completed",
+             "time_discovered_started_ns": 1_764_500_000_000_000_100, "time_discovered_completed_ns": 1_764_500_000_000_000_200,
+             "retired": True, "timeout_ms": 600000, "is_p2p": False, "frames": [{"name": "f", "filename": "a.py", "line": 3}]}
+    dump = {"version": "2.4", "nccl_version": "2.21.5", "entries": [entry, {**entry, "state": "scheduled", "collective_seq_id": 2}],
+            "pg_config": {"0": {"name": "0", "desc": "default_pg", "ranks": "[0, 1]"}},
+            "pg_status": {"0": {"last_enqueued_collective": 2, "last_started_collective": 1, "last_completed_collective": 1}}}
+    for protocol in (2, 4, 5):
+        put("flight", f"pickle{protocol}", pickle.dumps(dump, protocol=protocol))
+    put("flight", "json", json.dumps({**dump, "entries": [{**entry, "process_group": ["0", "default_pg"]}]}))
+    put("flight", "calls", b"cos\nsystem\n(S'true'\ntR.")
+    put("flight", "circle", b"\x80\x04]q\x00h\x00a.")
+
+
+def tar_of(**members: bytes) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        folder = tarfile.TarInfo("folder")
+        folder.type = tarfile.DIRTYPE
+        tar.addfile(folder)
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+        for name, kind in (("link", tarfile.SYMTYPE), ("hard", tarfile.LNKTYPE)):
+            link = tarfile.TarInfo(name)
+            link.type, link.linkname = kind, "a"
+            tar.addfile(link)
+    return out.getvalue()
+
+
+def zstd_frames() -> bytes:
+    """A frame with a raw block, as its format says, between frames to skip."""
+    skippable = struct.pack("<II", 0x184D2A50, 3) + b"abc"
+    frame = struct.pack("<I", 0xFD2FB528) + bytes([0x20, 5]) + (1 | 5 << 3).to_bytes(3, "little") + b"[\n1,\n"
+    return frame + skippable + frame
+
+
+def archive() -> None:
+    one, two = tar_of(a=b'{"traceEvents":[]}'), tar_of(b=b"x" * 700)
+    put("archive", "tar", one)
+    put("archive", "tar.gz", gzip.compress(one, mtime=0))
+    put("archive", "joined", gzip.compress(one + two, mtime=0))
+    put("archive", "tail", gzip.compress(one + b"garbage" * 99, mtime=0))
+    put("archive", "members.gz", gzip.compress(b"[1,", mtime=0) + gzip.compress(b"2]", mtime=0) + b"\0" * 40 + b"tail")
+    put("archive", "cut.gz", gzip.compress(b"[" + b"1," * 2000, mtime=0)[:-9])
+    put("archive", "frames.zst", zstd_frames())
+    put("archive", "frames_tail.zst", zstd_frames() + b"tail")
+    put("archive", "skippable_first.zst", struct.pack("<II", 0x184D2A5F, 3) + b"abc" + zstd_frames())
+    put("archive", "zeros.gz", gzip.compress(bytes(300_000), mtime=0))
+    put("archive", "raw.deflate", zlib.compress(b"not gzip"))
+    long_name = io.BytesIO()
+    with tarfile.open(fileobj=long_name, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        info = tarfile.TarInfo("\u00e9" * 120)
+        info.size = 1
+        tar.addfile(info, io.BytesIO(b"x"))
+    put("archive", "pax", gzip.compress(long_name.getvalue(), mtime=0))
+
+
+METRICS = """# HELP vllm:num_requests_running Number of requests in model execution batches.
+# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{engine="0",model_name="m\\"\\n"} 3.0
+vllm:kv_cache_usage_perc{engine="0"} 0.25
+vllm:e2e_request_latency_seconds_bucket{le="+Inf",model_name="m"} 12 1764500000000
+sglang:num_running_reqs{tp_rank="0"} NaN
+sglang:token_usage -Inf
+broken{a="b 1
+http_requests_total 0x10
+"""
+
+
+def model() -> None:
+    default = HERE.parents[1] / "models" / "default" / "bundle.json"
+    bundle = json.loads(default.read_text())
+    for key in ("self_test", "seen", "training"):  # large, and free in form
+        bundle[key] = {} if key != "seen" else []
+    bundle["words"] = bundle["words"][:4]
+    bundle["model"]["words"] = 6
+    put("model", "bundle", b"\x00" + json.dumps(bundle).encode())
+    header = json.dumps({"a": {"dtype": "F32", "shape": [2, 1], "data_offsets": [0, 8]},
+                         "b": {"dtype": "F32", "shape": [], "data_offsets": [8, 12]}}).encode()
+    put("model", "weights", b"\x01" + struct.pack("<Q", len(header)) + header + struct.pack("<fff", 1, 2, 3))
+
+
+def artefacts() -> None:
+    culprit = {"rank": 1, "waited_ns": 5, "share": 0.5, "collectives": 3}
+    texts = [
+        (COMPAT / "findings.json").read_text(),
+        json.dumps({"format": "teller.diagnosis", "version": 1, "is_abnormal": True, "verdict": "abnormal", "probability": 0.9,
+                    "fault_type": "memory", "steps": [{"step": 0, "logit": 1.5}], "requests": [{"id": "r1", "score": 1}],
+                    "evidence": [{"text": "t", "locator": {"log_lines": [0]}}], "explanation": "e"}),
+        json.dumps({"format": "teller.horizontal", "version": 1, "ranks": [0, 1], "collectives": 3,
+                    "verdict": {"culprits": [culprit], "link": None, "uniform": False, "doing": "device work", "text": "t"},
+                    "pace": {"units": 3, "step_ns": 5.5, "own_ns": [1, 2]}, "clocks": [], "kinds": []}),
+        json.dumps({"format": "teller.snapshot", "version": 1, "taken": {"begin_ns": 1, "window_ns": 5, "samples": 3, "whole_job": True},
+                    "gaps": [], "processes": [
+                        {"pid": 5, "ppid": 1, "role": "worker", "state": "S", "rank": 0, "world_size": 2, "argv": ["python", "a.py"],
+                         "threads": [{"tid": 5, "name": "python", "behaviour": "waits", "cpu_share": 0.1, "syscall": "futex",
+                                      "futex": 77, "lock_owner": 6, "owns_gil": True, "waits_on": {"target": "pipe:[3]"},
+                                      "stack": [{"layer": "FE", "function": "f", "file": "a.py", "line": 3}]},
+                                     {"tid": 6, "futex": 77, "syscall": "recvfrom", "waits_on": {"protocol": "tcp", "peer": "1.1.1.1:1"}}]},
+                        {"pid": 7, "ppid": 1, "role": "worker", "state": "Z", "rank": 1, "exit": 1, "signal": 9, "argv": ["python", "a.py"]}]}),
+        '{"t":1,"kind":"process","pid":5,"cpu_ns":3,"rss_bytes":4096}\n{"t":2,"kind":"host","load":[1,2,3]}\nbroken\n',
+        '{"t":1,"stream":"stderr","pid":5,"text":"ERROR 11-03 23:14:01 [core.py:349] boom"}\n17\n',
+        json.dumps([{"pid": 5, "thread_name": "MainThread", "os_thread_id": 5, "owns_gil": True,
+                     "frames": [{"name": "f", "filename": "a.py", "line": 3, "short_filename": "a.py"}]}])]
+    names = ("findings", "diagnosis", "horizontal", "snapshot", "context", "logs", "pyspy")
+    for number, (name, text) in enumerate(zip(names, texts, strict=True)):
+        put("artefacts", name, bytes([number]) + text.encode())
+    put("artefacts", "gdb", bytes([6]) + b'Thread 2 (Thread 0x7f00 (LWP 123) "name"):\n#0  0x00007f in futex () at a.c:3\n#1  f<int> (a=1)\n')
+
+
 def binary() -> None:
     for path in sorted((COMPAT / "events").glob("*.tev")):
         put("event_file", path.name, path.read_bytes())
@@ -173,6 +291,10 @@ def binary() -> None:
     random.seed(7)
     put("reconstruct", "random", bytes(random.randrange(256) for _ in range(2 + 64 * 24)))
     put("nvtx_payload", "random", bytes(random.randrange(256) for _ in range(300)))
+    # One schema of two numbers (entries of flags, type, offset, name), and a payload of it.
+    text = b"\x00\x12\x00number\x00\x00\x0a\x08size\x00"
+    put("nvtx_payload", "schema", bytes([1, 0, 40]) + struct.pack("<H", len(text)) + text + struct.pack("<QQQQ", 1, 40, 16, 32) +
+        struct.pack("<QQ", 7, 8))
 
 
 if __name__ == "__main__":
@@ -182,4 +304,9 @@ if __name__ == "__main__":
     nsys()
     put("log_lines", "formats", LINES)
     put("step_record", "records", RECORDS)
+    put("metrics", "engine", METRICS)
+    flight()
+    archive()
+    model()
+    artefacts()
     binary()

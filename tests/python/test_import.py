@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
 import os
 import signal
 import sqlite3
 import struct
 import subprocess
+import tarfile
 import time
 from pathlib import Path
 
@@ -188,6 +190,191 @@ def test_gzip_members(tmp_path):
     text = json.dumps({"traceEvents": [event(), event()]}).encode()
     assert len(import_text(tmp_path, gzip.compress(text[:50]) + gzip.compress(text[50:])).events) == 2
     assert len(import_text(tmp_path, gzip.compress(text) + b"\0" * 512).events) == 2
+
+
+# --- archives, folders and logs ---------------------------------------------------------------------------------
+
+def tar_with(files: dict[str, bytes], folders=(), links=()) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+        for name in folders:
+            info = tarfile.TarInfo(name)
+            info.type = tarfile.DIRTYPE
+            tar.addfile(info)
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+        for name in links:
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = tarfile.SYMTYPE, "x"
+            tar.addfile(info)
+    return out.getvalue()
+
+
+def trace_of(number: int, **top) -> bytes:
+    return json.dumps({**top, "traceEvents": [event(ts=number)]}).encode()
+
+
+def imported_json(*args) -> dict:
+    return json.loads(run_import(*args, "--json").stdout)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_every_member_of_an_archive_is_counted_once(tmp_path, pack):
+    (tmp_path / "a.tar").write_bytes(pack(tar_with(
+        {"d/rank0.json": trace_of(0), "d/rank1.json": trace_of(1), "note.txt": b"hello", "in.tar": tar_with({"x": b"x"})},
+        folders=("d", "e"), links=("l",))))
+    got = imported_json(tmp_path / "a.tar", "-o", tmp_path / "run")
+    (archive,) = got["containers"]
+    assert {key: archive[key] for key in ("members", "traces", "archives", "others", "folders", "links")} == {
+        "members": 7, "traces": 2, "archives": 1, "others": 1, "folders": 2, "links": 1}
+    assert len(got["sources"]) == 2 and len(got["skipped"]) == 3 and got["notes"] == []
+    text = run_import(tmp_path / "a.tar", "-o", tmp_path / "run", "--overwrite").stdout
+    assert "7 members = 2 traces + 1 archives + 1 other files + 2 folders + 1 links and devices" in text
+
+
+def test_folders_count_what_they_hold(tmp_path):
+    job = tmp_path / "job"
+    (job / "sub").mkdir(parents=True)
+    (job / "sub" / "rank0.json").write_bytes(trace_of(0))
+    (job / "more.tar").write_bytes(tar_with({"rank1.json": trace_of(1)}))
+    (job / "serve.log").write_text("INFO 11-03 23:14:01 [core.py:349] up\n")
+    (job / "link").symlink_to("sub")
+    got = imported_json(job, "-o", tmp_path / "run")
+    folder, archive = got["containers"]
+    assert (folder["members"], folder["traces"], folder["archives"], folder["others"], folder["folders"], folder["links"]) == (
+        5, 1, 1, 1, 1, 1)
+    assert archive["members"] == archive["traces"] == 1
+    assert {one["why"] for one in got["skipped"]} == {"it is a log: give it with --log", "it is a link to a folder"}
+
+
+def test_joined_archives_are_read_and_what_is_behind_is_said(tmp_path):
+    one, two = tar_with({"a.json": trace_of(0)}), tar_with({"b.json": trace_of(1)})
+    for data, sources, note in (
+            (one + two, 2, None), (gzip.compress(one + two), 2, None), (gzip.compress(one) + gzip.compress(two), 2, None),
+            (one + b"\0" * 700, 1, None), (one + b"garbage" * 300, 1, "2100 bytes behind its end are no archive"),
+            (gzip.compress(one + b"tail"), 1, "4 bytes behind its end are no archive"),
+            (one.rstrip(b"\0") + b"\0" * (-len(one.rstrip(b"\0")) % 512), 1, "it has no end mark")):
+        (tmp_path / "x.tar").write_bytes(data)
+        done = run_import(tmp_path / "x.tar", "-o", tmp_path / "run", "--overwrite", "--json")
+        got = json.loads(done.stdout)
+        assert len(got["sources"]) == sources
+        assert len(got["notes"]) == (note is not None) and all(note in text for text in got["notes"]), got["notes"]
+        assert note is None or note in done.stderr
+
+
+def test_codes_of_archives(tmp_path):
+    out = ("-o", tmp_path / "run")
+    broken = bytearray(tar_with({"a.json": trace_of(0), "b.json": trace_of(1)}))
+    broken[broken.index(b"b.json") + 150] ^= 1
+    (tmp_path / "broken.tar").write_bytes(broken)
+    (tmp_path / "cut.tgz").write_bytes(gzip.compress(tar_with({"a.json": trace_of(0)}))[:-20])
+    (tmp_path / "none.tar").write_bytes(tar_with({"a.txt": b"hello"}))
+    (tmp_path / "folder").mkdir()
+    fails(4, "--allow-truncated", tmp_path / "broken.tar", *out)
+    fails(4, "--allow-truncated", tmp_path / "cut.tgz", *out)
+    fails(4, "none of its 1 files is a trace", tmp_path / "none.tar", *out)
+    fails(4, "none of its 0 files is a trace", tmp_path / "folder", *out)
+    fails(4, "none of its 1 files is a trace", tmp_path / "none.tar", *out, "--allow-truncated")
+    got = imported_json(tmp_path / "broken.tar", *out, "--allow-truncated")
+    assert len(got["sources"]) == 1 and "what can be read was kept" in got["notes"][0]
+
+
+def test_long_and_equal_names_stay_apart(tmp_path):
+    long = "\u00e9" * 120
+    (tmp_path / "a.tar").write_bytes(tar_with({f"p/{long}1": trace_of(0), f"p/{long}2": trace_of(1),
+                                               "p/rank0.json": trace_of(2), "q/rank0.json": trace_of(3)}))
+    got = imported_json(tmp_path / "a.tar", "-o", tmp_path / "run")
+    names = [source["file"] for source in got["sources"]]
+    assert len(set(names)) == 4 and "a.tar: p/rank0.json" in names and "a.tar: q/rank0.json" in names
+    files = [source["events_file"] for source in got["sources"]]
+    assert len(set(files)) == 4 and all((tmp_path / "run" / name).is_file() for name in files)
+    assert all(len(name.encode()) <= len("events/0.") + 100 + len(".tev") for name in files)
+    bad = tmp_path.joinpath(os.fsdecode(b"n\xff\xe9.json"))
+    bad.write_bytes(trace_of(5))
+    assert imported_json(bad, "-o", tmp_path / "bad")["sources"][0]["events_file"] == "events/0.n__.tev"
+    assert run_teller("verify", tmp_path / "bad").returncode == 0
+
+
+LOG = """INFO 12-31 23:59:58 [core.py:1] before the new year
+INFO 01-01 00:00:03 [core.py:1] behind it
+2026-01-01 00:00:04,500 - root - INFO - local, with a year
+2026-01-01T00:00:05Z - root - INFO - UTC
+[1767225606.5] [host:537  :1]  srd_iface.c:221  UCX  ERROR Unix time
+[  1843.3] NVRM: Xid (PCI:0000:3b:00): 79, pid=1, GPU has fallen off the bus
+"""
+NEW_YEAR = 1767225600_000_000_000  # 2026-01-01T00:00:00Z
+
+
+def log_times(run: Path) -> list[float | None]:
+    """Seconds from the new year in UTC; the run's clock begins 10 s before."""
+    lines = [json.loads(line) for line in (run / "logs.jsonl").read_text().splitlines()]
+    return [None if line["t"] is None else line["t"] / 1e9 - 10 for line in lines]
+
+
+def trace_at_new_year(path: Path) -> Path:
+    path.write_bytes(trace_of(5, baseTimeNanoseconds=NEW_YEAR - 10_000_000_000))
+    return path
+
+
+@pytest.mark.parametrize("zone,shift", [("UTC", 0), ("+02:00", -7200), ("-0530", 19800), ("Europe/Berlin", -3600)])
+def test_logs_are_placed_by_their_own_times(tmp_path, zone, shift):
+    trace = trace_at_new_year(tmp_path / "trace.json")
+    (tmp_path / "server.log").write_text(LOG)
+    got = imported_json(trace, tmp_path / "server.log", "-o", tmp_path / "run", "--log-timezone", zone)
+    assert log_times(tmp_path / "run") == [shift - 2, shift + 3, shift + 4.5, 5, 6.5, None]
+    (log,) = got["logs"]
+    assert log["by"] == {"stated_zone": 1, "unix_time": 1, "given_zone": 3, "since_boot": 1}
+    assert (log["lines"], log["placed"], log["years_taken"], log["doubtful"]) == (6, 5, 2, 0)
+
+
+def test_a_local_time_without_a_zone_has_no_place(tmp_path):
+    trace = trace_at_new_year(tmp_path / "trace.json")
+    (tmp_path / "server.log.gz").write_bytes(gzip.compress(LOG.encode()))
+    done = run_import(trace, "--log", tmp_path / "server.log.gz", "-o", tmp_path / "run")
+    assert "2 of 6 lines placed in time" in done.stdout and "3 local times, and no zone was given" in done.stdout
+    assert log_times(tmp_path / "run") == [None, None, None, 5, 6.5, None]
+    clockless = tmp_path / "clockless.json"
+    clockless.write_bytes(trace_of(5))
+    got = imported_json(clockless, tmp_path / "server.log.gz", "-o", tmp_path / "other", "--log-timezone", "UTC")
+    assert got["logs"][0]["by"] == {"no_clock": 5, "since_boot": 1}
+
+
+def test_hours_that_a_clock_change_doubles(tmp_path):
+    """Berlin, 26 October 2025: at 01:00 UTC clocks go from 03:00 back to 02:00."""
+    base = 1761436800_000_000_000  # 2025-10-26T00:00:00Z
+    trace = tmp_path / "trace.json"
+    trace.write_bytes(trace_of(5, baseTimeNanoseconds=base))
+    times = ("02:30:00", "02:59:00", "02:10:00", "03:10:00")
+    (tmp_path / "server.log").write_text("".join(f"2025-10-26 {t},000 - root - INFO - x\n" for t in times))
+    got = imported_json(trace, tmp_path / "server.log", "-o", tmp_path / "run", "--log-timezone", "Europe/Berlin")
+    lines = [json.loads(line)["t"] // 60_000_000_000 for line in (tmp_path / "run" / "logs.jsonl").read_text().splitlines()]
+    assert lines == [30, 59, 70, 130] and got["logs"][0]["doubtful"] == 3
+
+
+def test_zones_of_several_logs_and_wrong_ones(tmp_path):
+    trace = trace_at_new_year(tmp_path / "trace.json")
+    for name in ("a.log", "b.log"):
+        (tmp_path / name).write_text(f"2026-01-01 00:00:04,500 - root - INFO - {name}\n")
+    run_import(trace, "--log", tmp_path / "a.log", "--log", tmp_path / "b.log", "-o", tmp_path / "run",
+               "--log-timezone", "UTC", "--log-timezone", "b.log=+01:00")
+    assert log_times(tmp_path / "run") == [4.5, 4.5 - 3600]
+    out = ("-o", tmp_path / "no")
+    fails(2, "there is none of that name", trace, tmp_path / "a.log", *out, "--log-timezone", "Mars/Base")
+    fails(2, "there is none of that name", trace, tmp_path / "a.log", *out, "--log-timezone", "../../etc/passwd")
+    fails(2, "no log of that name is given", trace, tmp_path / "a.log", *out, "--log-timezone", "c.log=UTC")
+    fails(2, "it is a log, and no trace is given", tmp_path / "a.log", *out)
+
+
+def test_what_a_run_lacks_is_said(tmp_path):
+    (tmp_path / "a.json").write_bytes(trace_of(0))
+    done = run_import(tmp_path / "a.json", "-o", tmp_path / "run")
+    assert "layers: 1 operators" in done.stdout and "missing: no device work" in done.stdout
+    (tmp_path / "b.json").write_text(json.dumps([event(cat="kernel", name="k", args={"device": 0, "stream": 7, "correlation": 1})]))
+    got = imported_json(tmp_path / "b.json", "-o", tmp_path / "run", "--overwrite")
+    assert got["layers"]["kernels"] == 1 and got["layers"]["calls"] == 0
+    assert any("no CUDA calls" in text for text in got["missing"]) and any("no operators" in text for text in got["missing"])
 
 
 # --- one clear line ---------------------------------------------------------------------------------------------
@@ -371,8 +558,8 @@ def test_same_input_same_bytes(tmp_path):
     for name in files[0]:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "deeper/two" / name).read_bytes(), name
     logs = [json.loads(line) for line in (tmp_path / "one" / "logs.jsonl").read_text().splitlines()]
-    assert logs[-2:] == [{"t": None, "stream": "serve.log", "text": "INFO up"},
-                         {"t": None, "stream": "serve.log", "text": "WARNING cut \ufffd", "raw": 1}]
+    assert logs[-2:] == [{"t": None, "stream": "serve.log", "text": "INFO up", "t_from": "no_time"},
+                         {"t": None, "stream": "serve.log", "text": "WARNING cut \ufffd", "t_from": "no_time", "raw": 1}]
     manifest = json.loads((tmp_path / "one" / "manifest.json").read_text())
     assert manifest["state"] == "sealed"
     assert manifest["sources"][0]["sha256"] == hashlib.sha256(source.read_bytes()).hexdigest()

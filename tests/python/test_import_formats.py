@@ -189,6 +189,60 @@ def test_prompts_are_left_out(tmp_path):
         assert path.is_dir() or b"SECRET" not in path.read_bytes()
 
 
+# Keys under which programs put prompts, in several spellings, and keys whose values are no content.
+CONTENT_KEYS = ("my.app.prompt", "chatHistory", "request.body", "requestBody", "llm.inputMessages.0.text", "user_input",
+                "http.request.header.x-debug", "langfuse.observation.output", "formatted-prompt", "db.query.text",
+                "tool.arguments", "promptTokenIds", "gen_ai.response", "documents.0", "Body")
+SECRET_KEYS = ("openaiApiKey", "x-api-key", "db.password", "HF_TOKEN", "sessionToken", "aws.secretAccessKey", "authorization")
+
+
+def hidden_in(place: str, pairs: list[dict]) -> dict:
+    """An export with attributes at one of the places where OpenTelemetry has some."""
+    kvlist = [{"key": "deep", "value": {"kvlistValue": {"values": [
+        {"key": "deeper", "value": {"array_value": {"values": [{"kvlist_value": {"values": pairs}}]}}}]}}}]
+    spans = {"span": span(0, 9, attributes=pairs), "kvlist": span(0, 9, attributes=kvlist),
+             "link": span(0, 9, links=[{"traceId": "aa", "attributes": pairs}]),
+             "event": span(0, 9, events=[{"time_unix_nano": UNIX, "name": "e", "attributes": pairs}]),
+             "status": span(0, 9, status={"code": 2, "details": pairs})}
+    out = export(spans.get(place, span(0, 9)))
+    if place == "resource":
+        out["resourceSpans"][0]["resource"]["attributes"] += pairs
+    if place == "log":
+        out["resourceLogs"] = [{"scopeLogs": [{"logRecords": [{"timeUnixNano": str(UNIX), "body": {"kvlistValue": {"values": pairs}}}]}]}]
+    return out
+
+
+@pytest.mark.parametrize("place", ["span", "kvlist", "link", "event", "status", "resource", "log"])
+def test_no_prompt_or_secret_is_stored_wherever_it_stands(tmp_path, place):
+    pairs = [{"key": key, "value": {"stringValue": "SECRETVALUE-77aa"}} for key in CONTENT_KEYS + SECRET_KEYS]
+    pairs += attributes(gen_ai__usage__prompt_tokens=3, gen_ai__output__type="json", http__request__body__size=9)
+    file = imported(tmp_path, json.dumps(hidden_in(place, pairs)))
+    for path in (tmp_path / "run").rglob("*"):
+        assert path.is_dir() or b"SECRETVALUE" not in path.read_bytes(), path
+    assert file.meta["content_left_out"] == len(CONTENT_KEYS) and file.meta["secrets_redacted"] == len(SECRET_KEYS)
+    stored = b"".join(p.read_bytes() for p in (tmp_path / "run").rglob("*") if p.is_file()).replace(b'\\"', b'"')
+    for kept in (b"gen_ai.usage.prompt_tokens", b"json", b"http.request.body.size"):
+        assert kept in stored
+
+
+def test_secrets_in_texts_of_spans_are_redacted(tmp_path):
+    token, password = "hf_" + "aB3" * 10, "scheme://user:hunter2hunter2@host/"
+    told = span(0, 9, name=f"GET {password}", status={"code": 2, "message": f"token {token} refused"}, traceState=f"k=Bearer {token}",
+                attributes=attributes(exception__message=f"api_key={token}", process__command_line=f"serve --api-key {token}"),
+                events=[{"timeUnixNano": str(UNIX), "name": f"call {password}"}])
+    out = export(told)
+    out["resourceSpans"][0]["resource"]["attributes"].append(
+        {"key": "process.command_args", "value": {"arrayValue": {"values": [{"stringValue": x} for x in ("serve", "--api-key", "plain")]}}})
+    out["resourceLogs"] = [{"scopeLogs": [{"logRecords": [{"timeUnixNano": str(UNIX), "body": {"stringValue": f"prompt: 'secret words', key {token}"}}]}]}]
+    file = imported(tmp_path, json.dumps(out))
+    for path in (tmp_path / "run").rglob("*"):
+        for secret in (token, "hunter2", "secret words"):
+            assert path.is_dir() or secret.encode() not in path.read_bytes(), (path, secret)
+    assert file.events[0].attrs["status"]["message"] == "token <redacted:hf_token> refused"
+    assert file.meta["resources"][0]["process.command_args"] == ["serve", "--api-key", "<redacted:api_key>"]
+    assert file.meta["secrets_redacted"] == 9
+
+
 def test_log_records_become_log_lines(tmp_path):
     logs = {"resourceLogs": [{"resource": {"attributes": attributes(service__name="vllm", process__pid=77)}, "scopeLogs": [
         {"logRecords": [{"timeUnixNano": str(UNIX), "severityText": "ERROR", "body": {"stringValue": "out of memory"}},

@@ -34,5 +34,30 @@ TEST(ParseJson, WhatIsNoJsonIsDiscarded) {
   }
 }
 
+TEST(ParseJson, IsWhatTheParserOfTheLibraryGives) {
+  std::string large = "{";
+  for (int i = 0; i < 100; ++i)
+    large += "\"k" + std::to_string(i % 70) + "\":[" + std::to_string(i) + "],";
+  large += "\"k3\":{\"a\":1,\"a\":2}}";
+  for (const std::string& text :
+       {large,
+        std::string(
+            R"({"b":1,"a":[true,null,-3,18446744073709551615,1.5e3,"\u00e9\n"],"b":{"c":[]}})"),
+        std::string("[]"), std::string("17"), std::string("\"x\""), std::string("{}")}) {
+    EXPECT_EQ(parse_json(text).dump(), nlohmann::ordered_json::parse(text).dump()) << text;
+  }
+}
+
+// Looking each key up among those before it would take minutes.
+TEST(ParseJson, HugeObjectsTakeLinearTime) {
+  std::string text = "{\"first\":0";
+  for (int i = 0; i < 300'000; ++i)
+    text += ",\"key" + std::to_string(i) + "\":" + std::to_string(i);
+  const auto json = parse_json(text + ",\"first\":1}");
+  ASSERT_EQ(json.size(), 300'001U);
+  EXPECT_EQ(json.begin().value(), 1);
+  EXPECT_EQ(json.back(), 299'999);
+}
+
 }  // namespace
 }  // namespace teller

@@ -18,13 +18,29 @@ TEST(InputList, NaturalOrder) {
   EXPECT_TRUE(natural_less("x99999999999999999999999", "x100000000000000000000000"));
 }
 
-TEST(ContentSigns, ChromeTraces) {
-  EXPECT_TRUE(is_chrome_trace(R"({"schemaVersion":1,"traceEvents":[]})"));
-  EXPECT_TRUE(is_chrome_trace("\xef\xbb\xbf [ {\"ph\":\"X\"}]"));
-  EXPECT_FALSE(is_chrome_trace(R"({"a":1})"));
-  EXPECT_FALSE(is_chrome_trace("[1, 2]"));
-  EXPECT_FALSE(is_chrome_trace(""));
-  EXPECT_FALSE(is_chrome_trace("traceEvents"));
+TEST(ContentSigns, Dialects) {
+  const std::pair<const char*, JsonDialect> heads[] = {
+      {R"({"schemaVersion":1,"traceEvents":[]})", JsonDialect::kKineto},
+      {"\xef\xbb\xbf [ {\"ph\":\"X\"}]", JsonDialect::kKineto},
+      {R"({"long":{"a":[1,2)", JsonDialect::kNone},
+      {R"({"cut":"quote,"traceEvents":[)", JsonDialect::kKineto},
+      {R"({"a":{"traceEvents":[]}})", JsonDialect::kNone},
+      {R"({"a":1})", JsonDialect::kNone},
+      {R"({"a":"nodes","nodes":[]})", JsonDialect::kExecutionTrace},
+      {R"({"resource_logs":[]})", JsonDialect::kOtlp},
+      // The first key that tells decides; what lies deeper, or is no key, does not.
+      {R"({"x":{"nodes":[]},"y":["resourceSpans"],"traceEvents":[{"nodes":1}]})",
+       JsonDialect::kKineto},
+      {R"({"x":"\"nodes\":[","resourceSpans":[]})", JsonDialect::kOtlp},
+      {R"([{"nodes":[]}])", JsonDialect::kNone},
+      {"{", JsonDialect::kNone},
+      {"{\"", JsonDialect::kNone},
+      {"]]", JsonDialect::kNone},
+      {"{\"a\":\"\\", JsonDialect::kNone},
+      {"[1, 2]", JsonDialect::kNone},
+      {"", JsonDialect::kNone},
+      {"traceEvents", JsonDialect::kNone}};
+  for (const auto& [head, dialect] : heads) EXPECT_EQ(json_dialect(head), dialect) << head;
 }
 
 TEST(ContentSigns, NoTar) {

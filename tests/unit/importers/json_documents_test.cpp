@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "../run_folder/temp_dir.h"
-#include "importers/json_dialect.h"
 
 namespace teller {
 namespace {
@@ -70,23 +69,6 @@ TEST(JsonDocuments, TooLargeIsAnError) {
 TEST(JsonDocuments, NothingIsNothing) {
   EXPECT_TRUE(read("", 16).objects.empty());
   EXPECT_TRUE(read(" \n\n ", 16).objects.empty());
-}
-
-TEST(JsonDialect, TellsByKeysOfTheTopLevel) {
-  EXPECT_EQ(json_dialect(R"({"schemaVersion":1,"traceEvents":[]})"), JsonDialect::kKineto);
-  EXPECT_EQ(json_dialect(R"( {"resourceSpans":[]})"), JsonDialect::kOtlp);
-  EXPECT_EQ(json_dialect(R"({"resource_logs" : []})"), JsonDialect::kOtlp);
-  EXPECT_EQ(json_dialect(R"({"schema":"1.1.1-chakra.0.0.4","pid":1,"nodes":[)"),
-            JsonDialect::kExecutionTrace);
-  // The first key that tells decides; what lies deeper, or is no key, does not.
-  EXPECT_EQ(json_dialect(R"({"x":{"nodes":[]},"y":["resourceSpans"],"traceEvents":[{"nodes":1}]})"),
-            JsonDialect::kKineto);
-  EXPECT_EQ(json_dialect(R"({"x":"nodes","traceEvents":[]})"), JsonDialect::kKineto);
-  EXPECT_EQ(json_dialect(R"({"x":"\"nodes\":[","resourceSpans":[]})"), JsonDialect::kOtlp);
-  EXPECT_EQ(json_dialect(R"([{"nodes":[]}])"), JsonDialect::kKineto);
-  for (const char* text : {"", " ", "{", "{\"", "}", "]]", "{\"a\":\"\\", "\xEF\xBB\xBF"}) {
-    EXPECT_EQ(json_dialect(text), JsonDialect::kKineto) << text;
-  }
 }
 
 }  // namespace
