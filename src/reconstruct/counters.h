@@ -41,6 +41,8 @@ struct ReconstructCounters {
   std::uint64_t ends_without_start = 0;
   std::uint64_t open_items = 0;        // never ended: they end at the capture's end
   std::uint64_t overlaps_clipped = 0;  // ranges that did not nest, cut at their parent's end
+  // Python functions that an annotation began or ended in: they end where it begins or ends.
+  std::uint64_t frames_cut_by_annotations = 0;
   std::uint64_t async_ranges_loose =
       0;  // start/end or open ranges that outlast what is around them
   std::uint64_t negative_durations = 0;  // ends before its begin: taken as an instant
@@ -94,6 +96,7 @@ void visit_counters(Counters& c, Visit&& visit) {
   TELLER_COUNTER(ends_without_start);
   TELLER_COUNTER(open_items);
   TELLER_COUNTER(overlaps_clipped);
+  TELLER_COUNTER(frames_cut_by_annotations);
   TELLER_COUNTER(async_ranges_loose);
   TELLER_COUNTER(negative_durations);
   TELLER_COUNTER(times_clamped);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/huge_pages.h"
+#include "reconstruct/item_order.h"
 #include "reconstruct/passes.h"
 
 namespace teller {
@@ -13,7 +14,7 @@ namespace {
 // Children of every item, in tree order: children_[first_[i], first_[i + 1]) are those of item i.
 class ChildLists {
  public:
-  explicit ChildLists(const Workspace& work) : items_(work.items) {
+  explicit ChildLists(const Workspace& work) : work_(work), items_(work.items) {
     reserve_huge(first_, items_.size() + 2);
     first_.assign(items_.size() + 2, 0);
     for (const Item& item : items_) {
@@ -46,7 +47,7 @@ class ChildLists {
   }
 
   void sort() {
-    const TreeOrder before{items_};
+    const TreeOrder before{work_};
     for (std::size_t item = 0; item < items_.size(); ++item) {
       const auto from = children_.begin() + first_[item];
       const auto to = children_.begin() + first_[item + 1];
@@ -54,6 +55,7 @@ class ChildLists {
     }
   }
 
+  const Workspace& work_;
   const std::vector<Item>& items_;
   std::vector<std::uint32_t> first_;
   std::vector<std::uint32_t> children_;
@@ -153,7 +155,7 @@ class NodeWriter {
     nodes_.flags.back() = item.flags;
     nodes_.layer.back() = static_cast<std::uint8_t>(item.layer);
     if (item.kind == ItemKind::kRow) {
-      const auto phase = static_cast<RowPhase>(item.row_phase);
+      const auto phase = static_cast<RowPhase>(item.detail);
       const std::string name = "row:" + std::string(row_phase_name(phase));
       nodes_.name.back() = nodes_.family.back() = work_.chains.strings.intern(name);
       if (const auto reason = work_.wait_reasons.find(index); reason != work_.wait_reasons.end()) {
@@ -205,7 +207,7 @@ class NodeWriter {
       outside.roots.push_back(index);
     }
     for (auto& [process, outside] : processes) {
-      std::sort(outside.roots.begin(), outside.roots.end(), TreeOrder{work_.items});
+      std::sort(outside.roots.begin(), outside.roots.end(), TreeOrder{work_});
     }
     return processes;
   }
@@ -218,14 +220,14 @@ class NodeWriter {
     return own ? thread.pid : process_of_source_[item.source];
   }
 
-  // The process of a source's first thread that has items, else the one that its META names.
+  // The process of a source's thread that has most items, else the one that its META names.
   static std::vector<std::int64_t> processes_of_sources(const Workspace& work) {
     std::vector<std::int64_t> processes;
     for (const Source& source : work.sources) processes.push_back(source.pid);
-    std::vector<bool> found(processes.size(), false);
+    std::vector<std::uint32_t> most(processes.size(), 0);
     for (const Thread& thread : work.threads) {
-      if (found[thread.source] || !thread.host || thread.count == 0) continue;
-      found[thread.source] = true;
+      if (!thread.host || thread.count <= most[thread.source]) continue;
+      most[thread.source] = thread.count;
       processes[thread.source] = thread.pid;
     }
     return processes;

@@ -1,6 +1,8 @@
 // Opens the sources of a run and lays out their tracks and threads.
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -105,7 +107,6 @@ class Loader {
     source.names.resize(source.file.string_count());
     find_known_strings(source);
     const auto index = static_cast<std::uint16_t>(work_.sources.size());
-    source.first_track = static_cast<std::uint32_t>(work_.thread_of_track.size());
     work_.chains.sources.name.push_back(work_.chains.strings.intern(source.name));
     work_.chains.sources.rank.push_back(rank_of(meta));
     work_.chains.sources.host.push_back(work_.chains.strings.intern(text_of(meta, "host")));
@@ -114,13 +115,14 @@ class Loader {
   }
 
  private:
-  void add_tracks(const Source& source, std::uint16_t index, const ThreadNames& names,
+  void add_tracks(Source& source, std::uint16_t index, const ThreadNames& names,
                   const StreamNames& streams) {
     std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> threads;
     // A file without tracks still has events on the empty track 0.
-    const std::size_t count = std::max<std::size_t>(source.file.track_count(), 1);
-    for (TrackId id = 0; id < count; ++id) {
+    source.tracks.resize(std::max<std::size_t>(source.file.track_count(), 1));
+    for (const TrackId id : tracks_by_content(source)) {
       const TrackRecord& track = source.file.track(id);
+      source.tracks[id] = static_cast<std::uint32_t>(work_.thread_of_track.size());
       const bool device = track.kind == static_cast<std::uint32_t>(TrackKind::kDeviceStream);
       add_track(track, index,
                 track_label(source.file, track, names) +
@@ -139,6 +141,21 @@ class Loader {
       }
       work_.thread_of_track.push_back(thread);
     }
+  }
+
+  // The file numbers tracks by first use: here their order must not depend on that of the events.
+  static std::vector<TrackId> tracks_by_content(const Source& source) {
+    std::vector<TrackId> ids(source.tracks.size());
+    std::iota(ids.begin(), ids.end(), TrackId{0});
+    const auto content = [&](TrackId id) {
+      const TrackRecord& track = source.file.track(id);
+      return std::tuple(track.kind, track.pid, track.tid, track.device, track.context, track.stream,
+                        source.file.string(track.device_label),
+                        source.file.string(track.stream_label), source.file.string(track.name));
+    };
+    std::sort(ids.begin(), ids.end(),
+              [&](TrackId a, TrackId b) { return content(a) < content(b); });
+    return ids;
   }
 
   void add_track(const TrackRecord& track, std::uint16_t source, const std::string& label) {

@@ -63,4 +63,8 @@ struct LogOptions {
 Status align_logs(const RunFolder& run, const LogOptions& options, Workspace& work,
                   RecordBalance& balance);
 
+// canonical.cpp: numbers requests and strings by their first use in the chains. What the workspace
+// knows of them besides (names, request_ids) is void then.
+void number_by_first_use(Workspace& work);
+
 }  // namespace teller

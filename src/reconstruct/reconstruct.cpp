@@ -40,6 +40,7 @@ Result<ReconstructSummary> reconstruct(RunFolder& run, const ReconstructOptions&
   add_request_facts(work);
   RecordBalance logs;
   TELLER_CHECK_OK(align_logs(run, {options.log_window_ns}, work, logs));
+  number_by_first_use(work);
   TELLER_TRY(ReconstructSummary summary, summarise(run, work, logs));
   TELLER_CHECK_OK(work.chains.write(run.file("chains.tcol")));
   TELLER_CHECK_OK(write_file_atomic(run.file("reconstruct.json"), summary.json));
