@@ -1,5 +1,5 @@
-// Numbers requests and strings by their first use in the output, so that the bytes of chains.tcol
-// do not tell in which order records were read.
+// Numbers requests and strings by their first use in the output and leaves out what no node uses,
+// so that the bytes of chains.tcol do not tell in which order records were read.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -60,10 +60,28 @@ void number_requests(ChainsBuilder& chains) {
   });
 }
 
+// Tracks stand in the order of their content; here those go that hold links or samples only.
+void drop_unused_tracks(ChainsBuilder& chains) {
+  std::vector<bool> used(chains.tracks.kind.size(), false);
+  for (const std::uint32_t track : chains.nodes.track) {
+    if (track != kNoIndex) used[track] = true;
+  }
+  Numbering numbers(used.size());
+  for (std::uint32_t track = 0; track < used.size(); ++track) {
+    if (used[track]) numbers.of(track);
+  }
+  if (numbers.old_of().size() == used.size()) return;
+  numbers.renumber(chains.nodes.track);
+  visit_columns(chains, [&](std::string_view table, std::string_view, auto& column) {
+    if (table == "tracks") reorder(column, numbers.old_of());
+  });
+}
+
 }  // namespace
 
 void number_by_first_use(Workspace& work) {
   ChainsBuilder& chains = work.chains;
+  drop_unused_tracks(chains);
   number_requests(chains);
   Numbering numbers(chains.strings.size());
   numbers.of(0);  // "" stays 0

@@ -127,9 +127,10 @@ class Nester {
       ++work_.counters.async_ranges_loose;
       return;
     }
-    if (is_frame(item) && parent.kind == ItemKind::kRange && !is_frame(parent)) {
-      cut_frame(item, parent.end_ns);
-      return;
+    // So does what a function called that is cut itself.
+    const bool cut = !is_frame(parent) || (parent.flags & kNodeRepaired) != 0;
+    if (is_frame(item) && parent.kind == ItemKind::kRange && cut) {
+      return cut_frame(item, parent.end_ns);
     }
     item.end_ns = parent.end_ns;
     item.flags |= kNodeRepaired;
