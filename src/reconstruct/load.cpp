@@ -30,7 +30,8 @@ void find_known_strings(Source& source) {
   }
 }
 
-// Names of threads that META holds because the file named them behind their events.
+// Names of threads that META holds because the file named them behind their events. Of several
+// that one thread has the first by text counts, as here the order of records decides nothing.
 using ThreadNames = std::map<std::pair<std::string, std::string>, std::string>;
 ThreadNames thread_names(const Json& meta) {
   ThreadNames names;
@@ -38,7 +39,10 @@ ThreadNames thread_names(const Json& meta) {
   if (list == meta.end() || !list->is_array()) return names;
   for (const Json& entry : *list) {
     if (!entry.is_object()) continue;
-    names[{text_of(entry, "pid"), text_of(entry, "tid")}] = text_of(entry, "name");
+    const std::string name = text_of(entry, "name");
+    const auto [known, added] =
+        names.emplace(std::pair(text_of(entry, "pid"), text_of(entry, "tid")), name);
+    if (!added && name < known->second) known->second = name;
   }
   return names;
 }
@@ -70,9 +74,10 @@ std::string track_label(const EventFile& file, const TrackRecord& track, const T
     const bool named = stream.compare(0, 7, "stream ") == 0;
     return "device " + device + (named ? " " : " stream ") + stream;
   }
-  if (track.name != 0) return std::string(file.string(track.name));
+  const std::string own(file.string(track.name));
   const auto found = names.find({std::to_string(track.pid), std::to_string(track.tid)});
-  if (found != names.end()) return found->second;
+  if (found != names.end() && (own.empty() || found->second < own)) return found->second;
+  if (!own.empty()) return own;
   return device.empty() ? stream : device + " " + stream;
 }
 
