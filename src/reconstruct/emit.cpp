@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/huge_pages.h"
+#include "reconstruct/family.h"
 #include "reconstruct/item_order.h"
 #include "reconstruct/passes.h"
 
@@ -26,7 +27,8 @@ class ChildLists {
     for (const std::uint32_t index : work.order) add(index);
     for (std::uint32_t index = 0; index < items_.size(); ++index) {
       const ItemKind kind = items_[index].kind;
-      if (kind == ItemKind::kDevice || kind == ItemKind::kRow) add(index);
+      const bool off_thread = kind == ItemKind::kDevice || kind == ItemKind::kInFlight;
+      if (off_thread || kind == ItemKind::kRow) add(index);
     }
     sort();
   }
@@ -163,6 +165,7 @@ class NodeWriter {
       }
       return;  // add_rows() knows its request; set below
     }
+    if (item.kind == ItemKind::kInFlight) return name_in_flight(index);
     if (item.kind == ItemKind::kStep) {
       nodes_.name.back() = nodes_.family.back() = work_.chains.strings.intern("step");
       return;
@@ -175,12 +178,23 @@ class NodeWriter {
     if (valued) nodes_.value.back() = item.event->value;
   }
 
+  // A launch seldom tells what it launched.
+  void name_in_flight(std::uint32_t index) {
+    const std::string& known = work_.in_flight_names.at(index);
+    const bool graph = (work_.items[index].flags & kNodeGraph) != 0;
+    const std::string name = known.empty() ? graph ? "graph in flight" : "kernel in flight" : known;
+    nodes_.name.back() = work_.chains.strings.intern(name);
+    nodes_.family.back() = work_.chains.strings.intern(known.empty() ? name : family_of(known));
+  }
+
   void measure_step(std::uint32_t first) {
     std::int64_t last = nodes_.end_ns[first];
     busy_.clear();
     for (std::uint32_t node = first; node < next_node(); ++node) {
       last = std::max(last, nodes_.end_ns[node]);
-      if (nodes_.layer[node] != static_cast<std::uint8_t>(Layer::kKernel)) continue;
+      // Work in flight may still wait for its turn.
+      const bool in_flight = (nodes_.flags[node] & kNodeSynthetic) != 0;
+      if (nodes_.layer[node] != static_cast<std::uint8_t>(Layer::kKernel) || in_flight) continue;
       busy_.emplace_back(nodes_.begin_ns[node], nodes_.end_ns[node]);
     }
     std::sort(busy_.begin(), busy_.end());

@@ -108,8 +108,10 @@ class Collector {
       case EventKind::kExternalId:
         ++source_.balance.links;
         return;
-      case EventKind::kOverhead:
       case EventKind::kWindow:
+        see(run_end(event, run_time(event.begin_ns)));
+        [[fallthrough]];
+      case EventKind::kOverhead:
         ++source_.balance.metadata;
         return;
       case EventKind::kCounter:

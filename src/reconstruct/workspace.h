@@ -28,6 +28,7 @@ enum class ItemKind : std::uint8_t {
   kMark,        // instant
   kRecord,      // step record: placed like a mark, becomes rows and no node
   kRow,         // row made from a record; `event` is the record
+  kInFlight,    // work of a launch that never ended, made from the call; `event` is the call
   kStep,        // step made from a record that has no range of its own; `event` is the record
 };
 
@@ -67,6 +68,7 @@ struct NameFacts {
   bool operator_name = false;  // an operator that says so only by its name (emit_nvtx)
   bool annotation = false;     // an engine's annotation of a step
   bool graph_launch = false;   // a call that launches a graph
+  std::uint8_t call = 0;       // CallFacts of a call of this name
 };
 
 // What META calls sources whose ranges are spans of requests, as an engine reported them.
@@ -119,6 +121,7 @@ struct Workspace {
   std::uint32_t joined_below = 0;  // requests below this number were known before spans
   ChainsBuilder chains;
   ReconstructCounters counters;
+  std::unordered_map<std::uint32_t, std::string> in_flight_names;  // by item: kernel, "" unknown
   std::unordered_map<std::uint32_t, std::string> wait_reasons;  // by item: of rows that have one
 
   // Number of the request with this id, added if it is new; kNoIndex for "".
