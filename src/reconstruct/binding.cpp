@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/huge_pages.h"
 #include "reconstruct/item_order.h"
 #include "reconstruct/passes.h"
 
@@ -44,7 +45,12 @@ void sort_keys(const Workspace& work, std::vector<Key>& keys) {
 class Binder {
  public:
   Binder(Workspace& work, std::uint16_t source)
-      : work_(work), source_(source), by_process_(work.sources[source].dialect != "kineto") {}
+      : work_(work), source_(source), by_process_(work.sources[source].dialect != "kineto") {
+    const Source& from = work.sources[source];
+    reserve_huge(calls_, from.calls);
+    reserve_huge(activities_, from.devices);
+    reserve_huge(operators_, from.linked_ranges);
+  }
 
   void add_call(std::uint32_t index) {
     const Item& item = work_.items[index];
@@ -204,7 +210,8 @@ class Binder {
   std::uint32_t last_launch_ = kNoIndex;
 };
 
-void sort_devices(Workspace& work) {
+void list_devices(Workspace& work) {
+  reserve_huge(work.devices, work.counters.device_activities);
   for (std::uint32_t index = 0; index < work.items.size(); ++index) {
     const Item& item = work.items[index];
     if (item.kind == ItemKind::kDevice && (item.marks & kDropped) == 0) {
@@ -229,7 +236,7 @@ void bind_items(Workspace& work) {
     }
     binder.bind();
   }
-  sort_devices(work);
+  list_devices(work);
 }
 
 }  // namespace teller

@@ -90,13 +90,10 @@ int compare_content(const Workspace& work, const Item& left, const Item& right) 
   return Contents(work, left, right).compare();
 }
 
-bool TreeOrder::operator()(std::uint32_t a, std::uint32_t b) const {
+bool TreeOrder::of_one_interval(std::uint32_t a, std::uint32_t b) const {
   const Item& left = work.items[a];
   const Item& right = work.items[b];
-  if (left.begin_ns != right.begin_ns) return left.begin_ns < right.begin_ns;
-  if (left.end_ns != right.end_ns) return left.end_ns > right.end_ns;
   if (const int rank = tree_rank(left) - tree_rank(right)) return rank < 0;
-  if (a == b) return false;
   const int content = compare_content(work, left, right);
   return content != 0 ? content < 0 : a < b;
 }

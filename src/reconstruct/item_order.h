@@ -22,7 +22,15 @@ int compare_content(const Workspace& work, const Item& left, const Item& right);
 // before the calls in them, then by content. Equal items keep the order of their indexes.
 struct TreeOrder {
   const Workspace& work;
-  bool operator()(std::uint32_t a, std::uint32_t b) const;
+  bool operator()(std::uint32_t a, std::uint32_t b) const {
+    const Item& left = work.items[a];
+    const Item& right = work.items[b];
+    if (left.begin_ns != right.begin_ns) return left.begin_ns < right.begin_ns;
+    if (left.end_ns != right.end_ns) return left.end_ns > right.end_ns;
+    return a != b && of_one_interval(a, b);
+  }
+
+  bool of_one_interval(std::uint32_t a, std::uint32_t b) const;
 };
 
 // True if `a` begins before `b`; what begins together by source, then in tree order.

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/huge_pages.h"
 #include "reconstruct/json_fields.h"
 #include "reconstruct/passes.h"
 
@@ -109,6 +110,7 @@ class Loader {
       source.name = "pid " + std::to_string(source.pid);
     }
     source.file = std::move(file);
+    reserve_huge(source.names, source.file.string_count());
     source.names.resize(source.file.string_count());
     find_known_strings(source);
     const auto index = static_cast<std::uint16_t>(work_.sources.size());

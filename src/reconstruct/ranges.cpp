@@ -182,6 +182,7 @@ class Collector {
   void add_range(const EventRecord& event, std::int64_t begin, std::int64_t end, ItemKind kind) {
     const NameFacts& facts = name_facts(work_, index_, event.name);
     ++source_.balance.nodes;
+    if ((event.flags & kFlagHasExternal) != 0) ++source_.linked_ranges;
     add_item(event, begin, end, kind, range_layer(event, facts));
     Item& item = work_.items.back();
     const bool python = (event.flags & kFlagPython) != 0;
@@ -301,6 +302,7 @@ class Collector {
   void add_call(const EventRecord& event, std::int64_t begin) {
     ++source_.balance.nodes;
     ++work_.counters.calls;
+    ++source_.calls;
     add_item(event, begin, run_end(event, begin), ItemKind::kCall, Layer::kRuntime);
     if ((event.flags & kFlagFailed) != 0) work_.items.back().flags |= kNodeFailed;
     if (name_facts(work_, index_, event.name).collective) {
@@ -311,6 +313,7 @@ class Collector {
   void add_device(const EventRecord& event, std::int64_t begin) {
     ++source_.balance.nodes;
     ++work_.counters.device_activities;
+    ++source_.devices;
     add_item(event, begin, run_end(event, begin), ItemKind::kDevice, Layer::kKernel);
     Item& item = work_.items.back();
     if ((event.flags & kFlagGraph) != 0) item.flags |= kNodeGraph;
@@ -343,7 +346,9 @@ void collect_source(Workspace& work, std::uint16_t index) {
   if (Collector(work, index).run()) return;
   work.items.resize(items);
   work.counters = counters;
-  work.sources[index].balance = {};
+  Source& source = work.sources[index];
+  source.balance = {};
+  source.calls = source.devices = source.linked_ranges = 0;
   Collector(work, index).run_sorted();
 }
 

@@ -94,6 +94,9 @@ struct Source {
   StringId forward_backward = 0;
   std::vector<NameFacts> names;  // by StringId
   RecordBalance balance;
+  std::size_t calls = 0;  // items of these kinds
+  std::size_t devices = 0;
+  std::size_t linked_ranges = 0;  // ranges with an External id
 };
 
 // A place where host ranges nest: a thread of a source (several tracks may name the same one).
@@ -114,7 +117,7 @@ struct Workspace {
   std::vector<std::uint32_t> thread_of_track;  // by index into chains' tracks
   std::vector<Item> items;
   std::vector<std::uint32_t> order;    // host items by thread, in tree order
-  std::vector<std::uint32_t> devices;  // device items, by begin
+  std::vector<std::uint32_t> devices;  // device items
   std::vector<std::uint32_t> step_of;  // by item: step index, kNoIndex outside any step
   Interner request_ids;                // request = id - 1
   std::unordered_map<std::string, std::string> request_aliases;  // other name -> id
