@@ -15,10 +15,23 @@ using Json = nlohmann::ordered_json;
 // So many streams and waiting calls are named.
 constexpr std::size_t kMostNamed = 64;
 
-std::string seconds(std::int64_t ns) {
+std::string time_text(std::int64_t ns) {
+  const double time = static_cast<double>(ns);
   char text[40];
-  std::snprintf(text, sizeof text, "%.3f s", static_cast<double>(ns) / 1e9);
+  if (ns < 1'000'000'000) {
+    std::snprintf(text, sizeof text, "%.3f ms", time / 1e6);
+  } else {
+    std::snprintf(text, sizeof text, "%.1f s", time / 1e9);
+  }
   return text;
+}
+
+// A thread for people: its name, and its number where it has none.
+std::string thread_text(const ChainsBuilder& chains, std::uint32_t track) {
+  if (track == kNoIndex) return "an unknown thread";
+  const std::string_view label = chains.strings.view(chains.tracks.label[track]);
+  const std::string number = "thread " + std::to_string(chains.tracks.tid[track]);
+  return label.empty() ? number : std::string(label);
 }
 
 // The innermost range around a node; "" where there is none.
@@ -138,7 +151,8 @@ void note_in_flight(const Json& report, Json& notes) {
   }
   for (const Json& call : (*open)["waiting_calls"]) {
     notes.push_back(place_text(call) + " on " + call["thread"].get<std::string>() +
-                    " had not returned after " + seconds(call["open_ns"].get<std::int64_t>()));
+                    " had not returned when the capture ended, " +
+                    time_text(call["open_ns"].get<std::int64_t>()) + " after it began");
   }
 }
 
@@ -171,7 +185,7 @@ nlohmann::ordered_json in_flight_json(const ChainsBuilder& chains) {
     const auto layer = static_cast<Layer>(nodes.layer[node]);
     if (layer == Layer::kRuntime && waiting.size() < kMostNamed) {
       Json& call = waiting.emplace_back(place_json(chains, node));
-      call["thread"] = chains.strings.view(chains.tracks.label[nodes.track[node]]);
+      call["thread"] = thread_text(chains, nodes.track[node]);
     }
     if (layer != Layer::kKernel) continue;
     Stream& stream = streams[nodes.track[node]];

@@ -47,11 +47,19 @@ std::string spaced(const std::string& key) {
   return label;
 }
 
-std::string milliseconds(const Json& ns) {
+std::string time_text(const Json& ns) {
+  const double time = ns.get<double>();
   char text[40];
-  std::snprintf(text, sizeof text, "%.3f ms", static_cast<double>(ns.get<std::int64_t>()) / 1e6);
+  if (time < 1e6) {
+    std::snprintf(text, sizeof text, "%.3f us", time / 1e3);
+  } else {
+    std::snprintf(text, sizeof text, "%.3f ms", time / 1e6);
+  }
   return text;
 }
+
+constexpr std::size_t kNarrow = 26;
+constexpr std::size_t kWide = 56;  // room for the words of shares
 
 class Text {
  public:
@@ -83,9 +91,9 @@ class Text {
         const ShareWords* const words = words_of(name);
         const bool nothing = value["share"].is_null() && words != nullptr;
         line(words == nullptr ? spaced(name) : words->label,
-             nothing ? words->nothing : share_text(name, value));
+             nothing ? words->nothing : share_text(name, value), kWide);
       } else {
-        line(spaced(name), value.is_object() ? layers_text(value) : value.dump());
+        line(spaced(name), value.is_object() ? layers_text(value) : value.dump(), kWide);
       }
     }
   }
@@ -96,10 +104,10 @@ class Text {
     out_ += "time of the device by role\n";
     for (const Json& role : roles) {
       line(spaced(role["role"].get<std::string>()),
-           milliseconds(role["time_ns"]) + " in " + role["count"].dump());
+           time_text(role["time_ns"]) + " in " + role["count"].dump());
     }
     for (const Json& name : report_["roles"]["device_without"]) {
-      line("no role", milliseconds(name["time_ns"]) + " in " + name["count"].dump() + ": " +
+      line("no role", time_text(name["time_ns"]) + " in " + name["count"].dump() + ": " +
                           printable(name["name"].get<std::string>()).substr(0, 80));
     }
   }
@@ -112,14 +120,14 @@ class Text {
     }
   }
 
-  void line(const std::string& label, const std::string& value) {
-    const std::size_t width = label.size() < 26 ? 26 : label.size() < 56 ? 56 : label.size() + 1;
-    out_ += "  " + label + std::string(width - label.size(), ' ') + value + "\n";
+  void line(const std::string& label, const std::string& value, std::size_t width = kNarrow) {
+    out_ += "  " + label + std::string(label.size() < width ? width - label.size() : 1, ' ') +
+            value + "\n";
   }
 
   static std::string share_text(const std::string& key, const Json& value) {
     const bool time = key == "device_time_with_role";
-    std::string text = time ? milliseconds(value["count"]) + " of " + milliseconds(value["of"])
+    std::string text = time ? time_text(value["count"]) + " of " + time_text(value["of"])
                             : value["count"].dump() + " of " + value["of"].dump();
     if (value["share"].is_null()) return text;
     char percent[32];
