@@ -85,8 +85,9 @@ void add_reconstruct(CLI::App& app, Context& context) {
   command->add_flag("--json", arguments->json, "Print reconstruct.json instead of text");
   command->add_option("--log-window", arguments->log_window_seconds,
                       "Seconds that a log line may lie from the nearest step (default 10)");
-  command->add_option("--roles", arguments->role_files,
-                      "File with roles of names, asked before the built-in ones; repeatable")
+  command
+      ->add_option("--roles", arguments->role_files,
+                   "File with roles of names, asked before the built-in ones; repeatable")
       ->allow_extra_args(false);
   command->callback(
       [&context, arguments] { context.run = [arguments]() { return run_command(*arguments); }; });

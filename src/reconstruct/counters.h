@@ -52,12 +52,12 @@ struct ReconstructCounters {
   std::uint64_t device_activities = 0;
   std::uint64_t bound_by_correlation = 0;
   std::uint64_t bound_by_external_id = 0;
-  std::uint64_t before_window = 0;   // their call lies before the capture's first call
-  std::uint64_t without_call = 0;    // no call, and none explained by the window
-  std::uint64_t graph_launches = 0;  // launches of graphs that own device activities
-  std::uint64_t launches = 0;            // calls that launch a kernel or a graph, failed ones not
-  std::uint64_t launches_in_flight = 0;  // of a process that hangs: their work never ended
-  std::uint64_t launches_at_end = 0;     // the capture ended before their work did
+  std::uint64_t before_window = 0;         // their call lies before the capture's first call
+  std::uint64_t without_call = 0;          // no call, and none explained by the window
+  std::uint64_t graph_launches = 0;        // launches of graphs that own device activities
+  std::uint64_t launches = 0;              // calls that launch a kernel or a graph, failed ones not
+  std::uint64_t launches_in_flight = 0;    // of a process that hangs: their work never ended
+  std::uint64_t launches_at_end = 0;       // the capture ended before their work did
   std::uint64_t launches_into_graphs = 0;  // captured into a graph: nothing ran
   std::uint64_t launches_without_device = 0;  // of processes without any device activity
   // Their work had ended, for the device was waited for, but was not recorded.

@@ -69,7 +69,8 @@ class InFlightFinder {
   void note_launch(std::uint32_t index, bool capturing, Process& process) {
     const Item& item = work_.items[index];
     // A driver's call says again what the runtime's call around it says.
-    const bool inner = item.parent != kNoIndex && work_.items[item.parent].kind == ItemKind::kCall &&
+    const bool inner = item.parent != kNoIndex &&
+                       work_.items[item.parent].kind == ItemKind::kCall &&
                        (facts_of(work_.items[item.parent]) & kCallLaunches) != 0;
     if (inner || (item.flags & kNodeFailed) != 0) return;
     ++work_.counters.launches;
@@ -147,8 +148,7 @@ class InFlightFinder {
     const std::int64_t stream = number_of(attrs, "stream");
     const Thread& thread = work_.threads[work_.thread_of_track[call.track]];
     const auto next = static_cast<std::uint32_t>(work_.thread_of_track.size());
-    const auto [found, added] =
-        streams_.try_emplace({call.source, thread.pid, stream}, next);
+    const auto [found, added] = streams_.try_emplace({call.source, thread.pid, stream}, next);
     if (added) add_track(call.source, thread.pid, stream);
     return found->second;
   }

@@ -331,8 +331,8 @@ class Collector {
   Workspace& work_;
   Source& source_;
   std::uint16_t index_;
-  std::unordered_map<std::uint64_t, Stack> stacks_;     // by thread and domain
-  std::vector<const EventRecord*> starts_and_ends_;     // of start/end ranges
+  std::unordered_map<std::uint64_t, Stack> stacks_;  // by thread and domain
+  std::vector<const EventRecord*> starts_and_ends_;  // of start/end ranges
   OpenRanges started_;
   Stack* last_stack_ = nullptr;
   std::uint64_t last_key_ = 0;

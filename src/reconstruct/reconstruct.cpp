@@ -49,8 +49,7 @@ Result<ReconstructSummary> reconstruct(RunFolder& run, const ReconstructOptions&
   TELLER_TRY(ReconstructSummary summary, summarise(run, work, logs, {table, roles}));
   TELLER_CHECK_OK(work.chains.write(run.file("chains.tcol")));
   TELLER_CHECK_OK(write_file_atomic(run.file("reconstruct.json"), summary.json));
-  TELLER_CHECK_OK(
-      write_file_atomic(run.file("roles.json"), roles_json(work.chains, table, roles)));
+  TELLER_CHECK_OK(write_file_atomic(run.file("roles.json"), roles_json(work.chains, table, roles)));
   TELLER_CHECK_OK(publish(run, options, work.chains.nodes.parent.size()));
   return summary;
 }

@@ -22,8 +22,8 @@ struct ReconstructSummary {
   std::string text;  // the same for people
 };
 
-// Reconstructs `run`: writes chains.tcol, reconstruct.json and roles.json, and records them as "chains" in the
-// manifest. The same input gives the same bytes.
+// Reconstructs `run`: writes chains.tcol, reconstruct.json and roles.json, and records them as
+// "chains" in the manifest. The same input gives the same bytes.
 Result<ReconstructSummary> reconstruct(RunFolder& run, const ReconstructOptions& options);
 
 }  // namespace teller

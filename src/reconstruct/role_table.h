@@ -59,7 +59,7 @@ class RoleTable {
   void index_lines();
 
   std::vector<Role> roles_;
-  std::vector<Line> lines_;                                    // in the order of the asking
+  std::vector<Line> lines_;                                   // in the order of the asking
   std::array<std::vector<std::uint32_t>, kLayers> by_layer_;  // lines of each layer
 };
 

@@ -168,7 +168,7 @@ nlohmann::ordered_json losses_json(std::string_view meta_text) {
         "malformed", "unknown", "duplicates", "clipped", "repaired", "truncated"}) {
     const auto value = counts->find(key);
     if (value == counts->end()) continue;
-    const bool some = value->is_number() ? *value != 0
+    const bool some = value->is_number()    ? *value != 0
                       : value->is_boolean() ? value->get<bool>()
                                             : value->is_object() && !value->empty();
     if (some) losses[key] = *value;

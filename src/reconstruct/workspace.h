@@ -86,7 +86,7 @@ struct Source {
   std::int64_t shift_ns = 0;  // run's clock = time in the file + shift_ns
   std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();  // last sign of life
   std::vector<std::uint32_t> tracks;  // by TrackId: index into chains.tracks; never empty
-  StringId teller_domain = 0;  // ids of strings with a meaning; 0 where the file lacks them
+  StringId teller_domain = 0;         // ids of strings with a meaning; 0 where the file lacks them
   StringId step_category = 0;
   StringId back_end_category = 0;
   StringId record_category = 0;
@@ -125,7 +125,7 @@ struct Workspace {
   ChainsBuilder chains;
   ReconstructCounters counters;
   std::unordered_map<std::uint32_t, std::string> in_flight_names;  // by item: kernel, "" unknown
-  std::unordered_map<std::uint32_t, std::string> wait_reasons;  // by item: of rows that have one
+  std::unordered_map<std::uint32_t, std::string> wait_reasons;     // by item: of rows that have one
 
   // Number of the request with this id, added if it is new; kNoIndex for "".
   std::uint32_t request(std::string_view id) {

@@ -112,8 +112,8 @@ Json reconstruction(const RunFolder& run) {
     const Json report = text ? parse_json(*text) : Json();
     if (!report.is_object()) continue;
     json["state"] = "reconstructed";
-    for (const char* key : {"total", "sources", "logs", "coverage", "counters", "notes",
-                            "roles", "in_flight"}) {
+    for (const char* key :
+         {"total", "sources", "logs", "coverage", "counters", "notes", "roles", "in_flight"}) {
       json[key] = member(report, key);
     }
   }

@@ -63,23 +63,22 @@ class Engine {
   }
 
   void push(const std::string& name, std::int64_t at, const std::string& category) {
-    records_.push_back([=](RunBuilder& run) { run.thread(1, 1).push(name, at, "teller", category); });
+    records_.push_back(
+        [=](RunBuilder& run) { run.thread(1, 1).push(name, at, "teller", category); });
   }
   void pop(std::int64_t at) {
     records_.push_back([=](RunBuilder& run) { run.thread(1, 1).pop(at, "teller"); });
   }
   void range(const std::string& name, std::int64_t begin, std::int64_t end) {
-    records_.push_back([=](RunBuilder& run) {
-      run.thread(1, 1).range(name, begin, end, kFlagOperator);
-    });
+    records_.push_back(
+        [=](RunBuilder& run) { run.thread(1, 1).range(name, begin, end, kFlagOperator); });
   }
   void launch(const std::string& kernel, std::int64_t at, std::int64_t device) {
     const std::uint64_t id = ++correlation_;
     const bool twice = pick(5) == 0;
     for (int copy = 0; copy < (twice ? 2 : 1); ++copy) {
-      records_.push_back([=](RunBuilder& run) {
-        run.thread(1, 1).call("cudaLaunchKernel", at, at + 5, id);
-      });
+      records_.push_back(
+          [=](RunBuilder& run) { run.thread(1, 1).call("cudaLaunchKernel", at, at + 5, id); });
       records_.push_back(
           [=](RunBuilder& run) { run.thread(1, 1).kernel(kernel, device, device + 40, id); });
     }

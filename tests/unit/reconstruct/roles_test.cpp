@@ -44,7 +44,8 @@ TEST(RolePattern, EqualsTheSlowWayOnAllShortTexts) {
   const std::string letters = "ab*";
   for (int code = 1; code < 729; ++code) {
     std::string pattern;
-    for (int rest = code; rest > 0; rest /= 3) pattern += letters[static_cast<std::size_t>(rest % 3)];
+    for (int rest = code; rest > 0; rest /= 3)
+      pattern += letters[static_cast<std::size_t>(rest % 3)];
     for (int bits = 1; bits < 128; ++bits) {
       std::string name;
       for (int rest = bits; rest > 1; rest /= 2) name += rest % 2 != 0 ? 'a' : 'b';
@@ -128,7 +129,8 @@ const Case kCases[] = {
     {Layer::kKernel, "kv_write", "void vllm::concat_and_cache_mla_kernel<float>(float*)"},
     {Layer::kKernel, "state_update", "_causal_conv1d_update_kernel"},
     {Layer::kKernel, "state_update", "selective_state_update"},
-    {Layer::kKernel, "state_scan", "void selective_scan_fwd_kernel<Selective_Scan_fwd_kernel_traits>()"},
+    {Layer::kKernel, "state_scan",
+     "void selective_scan_fwd_kernel<Selective_Scan_fwd_kernel_traits>()"},
     {Layer::kKernel, "norm", "void vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>()"},
     {Layer::kKernel, "norm", "void flashinfer::norm::RMSNormKernel<8u, __nv_bfloat16>()"},
     {Layer::kKernel, "norm",
@@ -161,7 +163,8 @@ const Case kCases[] = {
      "void at::native::elementwise_kernel<128, 4, at::native::direct_copy_kernel_cuda>()"},
     {Layer::kKernel, "copy", "Memcpy DtoD (Device -> Device)"},
     {Layer::kKernel, "fill", "Memset (Device)"},
-    {Layer::kKernel, "convolution", "void cudnn::winograd_nonfused::winogradForwardData4x4<float>()"},
+    {Layer::kKernel, "convolution",
+     "void cudnn::winograd_nonfused::winogradForwardData4x4<float>()"},
     {Layer::kKernel, "convolution", "volta_scudnn_128x64_relu_interior_nn_v1"},
     {Layer::kKernel, "norm",
      "_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi64ELi8ELb0ELb0ELb1ELi1EEEvPT0_PT_"},

@@ -45,8 +45,9 @@ class Planted {
       const std::string id = "req-" + std::to_string(request);
       const std::int64_t tokens = pick(5);
       scheduled[step][id] = tokens;
-      requests += (request > 0 ? "," : "") + (R"({"id":")" + id) + R"(","phase":"decode","scheduled":)" +
-                  std::to_string(tokens) + R"(,"computed":7})";
+      requests += (request > 0 ? "," : "") + (R"({"id":")" + id) +
+                  R"(","phase":"decode","scheduled":)" + std::to_string(tokens) +
+                  R"(,"computed":7})";
     }
     run.record(at + 1, R"({"v":1,"engine":"e","step":)" + std::to_string(step) +
                            R"(,"requests":[)" + requests + "]}");
@@ -68,8 +69,7 @@ class Planted {
 
   void add_kernel(std::int64_t pid, std::int64_t step, std::int64_t begin, std::uint64_t id) {
     const std::int64_t end = begin + 1 + pick(400);
-    EventRecord event =
-        run.make(EventKind::kKernel, "k" + std::to_string(++kernels), begin, end);
+    EventRecord event = run.make(EventKind::kKernel, "k" + std::to_string(++kernels), begin, end);
     event.flags = kFlagHasCorrelation;
     event.correlation = id;
     TrackRecord track;
@@ -91,7 +91,8 @@ TEST(StepNumbers, DeviceTimeIsTheLengthOfTheUnionWhateverOverlaps) {
     Planted planted(seed);
     const Rebuilt rebuilt(planted.run);
     ASSERT_EQ(rebuilt.chains.step_count(), static_cast<std::size_t>(Planted::kSteps));
-    ASSERT_EQ(rebuilt.counter("worker_calls_in_steps"), static_cast<std::uint64_t>(Planted::kSteps));
+    ASSERT_EQ(rebuilt.counter("worker_calls_in_steps"),
+              static_cast<std::uint64_t>(Planted::kSteps));
     const auto& steps = rebuilt.chains.steps;
     for (std::size_t step = 0; step < rebuilt.chains.step_count(); ++step) {
       const auto& busy = planted.busy[static_cast<std::int64_t>(step)];
