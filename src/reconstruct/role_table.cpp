@@ -161,6 +161,7 @@ void RoleTable::index_lines() {
 std::uint32_t RoleTable::find(Layer layer, std::string_view name) const {
   const auto index = static_cast<std::size_t>(layer);
   if (index >= kLayers || by_layer_[index].empty()) return kNone;
+  split_request(name);  // whose it is changes nothing
   const MatchedName matched(plain_name(name));
   for (const std::uint32_t line : by_layer_[index]) {
     if (lines_[line].pattern.matches(matched)) return line;

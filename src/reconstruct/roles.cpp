@@ -59,10 +59,13 @@ Json sums_json(const char* key, std::vector<Sum> sums, std::size_t most) {
 
 std::vector<RoleEntry> find_roles(const ChainsBuilder& chains, const RoleTable& table) {
   const auto& nodes = chains.nodes;
-  std::vector<RoleEntry> entries(kLayers * chains.strings.size());
+  // Names are the first strings of the chains; those of log lines need no room here.
+  const auto largest = std::max_element(nodes.name.begin(), nodes.name.end());
+  const std::size_t names = largest == nodes.name.end() ? 0 : std::size_t{*largest} + 1;
+  std::vector<RoleEntry> entries(kLayers * names);
   for (std::size_t node = 0; node < nodes.name.size(); ++node) {
     const std::size_t layer = std::min<std::size_t>(nodes.layer[node], kLayers - 1);
-    RoleEntry& entry = entries[layer * chains.strings.size() + nodes.name[node]];
+    RoleEntry& entry = entries[layer * names + nodes.name[node]];
     ++entry.count;
     if ((nodes.flags[node] & kNodeOpen) != 0) continue;
     entry.time_ns = saturating_add(entry.time_ns, nodes.end_ns[node] - nodes.begin_ns[node]);
@@ -71,8 +74,8 @@ std::vector<RoleEntry> find_roles(const ChainsBuilder& chains, const RoleTable& 
   for (std::size_t at = 0; at < entries.size(); ++at) {
     if (entries[at].count == 0) continue;
     RoleEntry& entry = used.emplace_back(entries[at]);
-    entry.layer = static_cast<std::uint8_t>(at / chains.strings.size());
-    entry.name = static_cast<std::uint32_t>(at % chains.strings.size());
+    entry.layer = static_cast<std::uint8_t>(at / names);
+    entry.name = static_cast<std::uint32_t>(at % names);
     entry.line = table.find(static_cast<Layer>(entry.layer), chains.strings.view(entry.name));
   }
   return used;
@@ -80,14 +83,19 @@ std::vector<RoleEntry> find_roles(const ChainsBuilder& chains, const RoleTable& 
 
 std::string roles_json(const ChainsBuilder& chains, const RoleTable& table,
                        const std::vector<RoleEntry>& entries) {
-  Json json = {{"format", "teller.roles"}, {"version", 1}};
-  Json& roles = json["roles"] = Json::object();
+  Json roles = Json::object();
   for (const RoleTable::Role& role : table.roles()) roles[role.name] = role.description;
-  Json& names = json["names"] = Json::array();
+  // One name a line, written as it comes: there may be very many.
+  std::string out =
+      R"({"format":"teller.roles","version":1,"roles":)" + roles.dump() + ",\n\"names\":[";
+  const char* before = "\n";
   for (const RoleEntry& entry : entries) {
-    if (is_listed(entry)) names.push_back(entry_json(chains, table, entry));
+    if (!is_listed(entry)) continue;
+    out += before +
+           entry_json(chains, table, entry).dump(-1, ' ', false, Json::error_handler_t::replace);
+    before = ",\n";
   }
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return out + "\n]}\n";
 }
 
 nlohmann::ordered_json device_roles_json(const ChainsBuilder& chains, const RoleTable& table,

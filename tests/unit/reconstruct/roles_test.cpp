@@ -180,6 +180,7 @@ const Case kCases[] = {
     {Layer::kBackEnd, "gemm", "aten::addmm"},
     {Layer::kBackEnd, "collective", "record_param_comms"},
     {Layer::kFrontEnd, "schedule", "vllm/v1/core/sched/scheduler.py(184): schedule"},
+    {Layer::kFrontEnd, "forward", "llama.py(3): forward request=req-17"},
     {Layer::kFrontEnd, "", "torch/nn/modules/container.py(240): __iter__"},
     {Layer::kKernel, "", "my_company_secret"},
 };
