@@ -59,6 +59,8 @@ class Engine {
       launch("kernel" + std::to_string(pick(5)), time + 70, time + 60);
       time += length + pick(20);
     }
+    // One interval, and nothing but names that tells the two apart.
+    for (const char* name : {"tie of a", "tie of b", "tie of c"}) range(name, time, time + 100);
     pop(at + 9'000);
   }
 
