@@ -24,7 +24,9 @@ constexpr const char* kHelp =
     "  teller reconstruct -o JOB node-0/run node-1/run\n"
     "                                    several hosts: teller merge, then this\n"
     "  teller reconstruct RUN --log-window 60\n"
-    "                                    log lines may lie up to 60 s from the nearest step";
+    "                                    log lines may lie up to 60 s from the nearest step\n"
+    "  teller reconstruct RUN --roles mine.txt\n"
+    "                                    what kernels of yours do (docs/reconstruct.md, Roles)";
 
 constexpr double kMaxWindowSeconds = 1e9;
 
@@ -34,6 +36,7 @@ struct Arguments {
   bool overwrite = false;
   bool json = false;
   double log_window_seconds = 10;
+  std::vector<std::string> role_files;
 };
 
 // The run to work on: the one that is named, or what several are merged into.
@@ -60,6 +63,7 @@ Result<int> run_command(const Arguments& arguments) {
   }
   ReconstructOptions options;
   options.log_window_ns = std::llround(window * 1e9);
+  options.role_files = arguments.role_files;
   TELLER_TRY(const std::string path, one_run(arguments));
   TELLER_TRY(RunFolder run, RunFolder::open(path));
   TELLER_TRY(const ReconstructSummary summary, reconstruct(run, options));
@@ -81,6 +85,10 @@ void add_reconstruct(CLI::App& app, Context& context) {
   command->add_flag("--json", arguments->json, "Print reconstruct.json instead of text");
   command->add_option("--log-window", arguments->log_window_seconds,
                       "Seconds that a log line may lie from the nearest step (default 10)");
+  command
+      ->add_option("--roles", arguments->role_files,
+                   "File with roles of names, asked before the built-in ones; repeatable")
+      ->allow_extra_args(false);
   command->callback(
       [&context, arguments] { context.run = [arguments]() { return run_command(*arguments); }; });
 }

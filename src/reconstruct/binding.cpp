@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "base/huge_pages.h"
+#include "reconstruct/item_order.h"
 #include "reconstruct/passes.h"
 
 namespace teller {
@@ -19,22 +21,36 @@ struct Key {
   std::int64_t begin_ns = 0;
   std::uint32_t item = 0;
 
-  bool operator<(const Key& other) const {
-    return std::tie(pid, id, begin_ns, item) <
-           std::tie(other.pid, other.id, other.begin_ns, other.item);
-  }
   bool same_id(const Key& other) const { return pid == other.pid && id == other.id; }
 };
 
-void sort_keys(std::vector<Key>& keys) {
-  if (!std::is_sorted(keys.begin(), keys.end())) std::sort(keys.begin(), keys.end());
+// By process, id and time; then by content, so that the order of records decides nothing.
+struct KeyOrder {
+  const Workspace& work;
+  bool operator()(const Key& a, const Key& b) const {
+    const auto left = std::tie(a.pid, a.id, a.begin_ns);
+    const auto right = std::tie(b.pid, b.id, b.begin_ns);
+    return left != right ? left < right : TreeOrder{work}(a.item, b.item);
+  }
+};
+
+void sort_keys(const Workspace& work, std::vector<Key>& keys) {
+  const KeyOrder before{work};
+  if (!std::is_sorted(keys.begin(), keys.end(), before)) {
+    std::sort(keys.begin(), keys.end(), before);
+  }
 }
 
 // Binds the items of one source.
 class Binder {
  public:
   Binder(Workspace& work, std::uint16_t source)
-      : work_(work), source_(source), by_process_(work.sources[source].dialect != "kineto") {}
+      : work_(work), source_(source), by_process_(work.sources[source].dialect != "kineto") {
+    const Source& from = work.sources[source];
+    reserve_huge(calls_, from.calls);
+    reserve_huge(activities_, from.devices);
+    reserve_huge(operators_, from.linked_ranges);
+  }
 
   void add_call(std::uint32_t index) {
     const Item& item = work_.items[index];
@@ -66,8 +82,8 @@ class Binder {
   }
 
   void bind() {
-    sort_keys(calls_);
-    sort_keys(activities_);
+    sort_keys(work_, calls_);
+    sort_keys(work_, activities_);
     bind_by_correlation();
     bind_by_external();
   }
@@ -154,9 +170,9 @@ class Binder {
   // operator that carries the same External id.
   void bind_by_external() {
     if (homeless_.empty()) return;
-    std::sort(homeless_.begin(), homeless_.end());
+    sort_keys(work_, homeless_);
     std::sort(early_.begin(), early_.end());
-    sort_keys(operators_);
+    sort_keys(work_, operators_);
     std::size_t at = 0;
     for (const Key& wanted : homeless_) {
       while (at < operators_.size() &&
@@ -194,7 +210,8 @@ class Binder {
   std::uint32_t last_launch_ = kNoIndex;
 };
 
-void sort_devices(Workspace& work) {
+void list_devices(Workspace& work) {
+  reserve_huge(work.devices, work.counters.device_activities);
   for (std::uint32_t index = 0; index < work.items.size(); ++index) {
     const Item& item = work.items[index];
     if (item.kind == ItemKind::kDevice && (item.marks & kDropped) == 0) {
@@ -219,7 +236,7 @@ void bind_items(Workspace& work) {
     }
     binder.bind();
   }
-  sort_devices(work);
+  list_devices(work);
 }
 
 }  // namespace teller

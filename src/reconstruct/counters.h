@@ -41,6 +41,8 @@ struct ReconstructCounters {
   std::uint64_t ends_without_start = 0;
   std::uint64_t open_items = 0;        // never ended: they end at the capture's end
   std::uint64_t overlaps_clipped = 0;  // ranges that did not nest, cut at their parent's end
+  // Python functions that an annotation began or ended in: they end where it begins or ends.
+  std::uint64_t frames_cut_by_annotations = 0;
   std::uint64_t async_ranges_loose =
       0;  // start/end or open ranges that outlast what is around them
   std::uint64_t negative_durations = 0;  // ends before its begin: taken as an instant
@@ -50,9 +52,16 @@ struct ReconstructCounters {
   std::uint64_t device_activities = 0;
   std::uint64_t bound_by_correlation = 0;
   std::uint64_t bound_by_external_id = 0;
-  std::uint64_t before_window = 0;   // their call lies before the capture's first call
-  std::uint64_t without_call = 0;    // no call, and none explained by the window
-  std::uint64_t graph_launches = 0;  // launches of graphs that own device activities
+  std::uint64_t before_window = 0;         // their call lies before the capture's first call
+  std::uint64_t without_call = 0;          // no call, and none explained by the window
+  std::uint64_t graph_launches = 0;        // launches of graphs that own device activities
+  std::uint64_t launches = 0;              // calls that launch a kernel or a graph, failed ones not
+  std::uint64_t launches_in_flight = 0;    // of a process that hangs: their work never ended
+  std::uint64_t launches_at_end = 0;       // the capture ended before their work did
+  std::uint64_t launches_into_graphs = 0;  // captured into a graph: nothing ran
+  std::uint64_t launches_without_device = 0;  // of processes without any device activity
+  // Their work had ended, for the device was waited for, but was not recorded.
+  std::uint64_t launches_without_activity = 0;
   std::uint64_t calls = 0;
   std::uint64_t calls_in_ranges = 0;
   std::uint64_t calls_by_external_id = 0;
@@ -94,6 +103,7 @@ void visit_counters(Counters& c, Visit&& visit) {
   TELLER_COUNTER(ends_without_start);
   TELLER_COUNTER(open_items);
   TELLER_COUNTER(overlaps_clipped);
+  TELLER_COUNTER(frames_cut_by_annotations);
   TELLER_COUNTER(async_ranges_loose);
   TELLER_COUNTER(negative_durations);
   TELLER_COUNTER(times_clamped);
@@ -104,6 +114,12 @@ void visit_counters(Counters& c, Visit&& visit) {
   TELLER_COUNTER(before_window);
   TELLER_COUNTER(without_call);
   TELLER_COUNTER(graph_launches);
+  TELLER_COUNTER(launches);
+  TELLER_COUNTER(launches_in_flight);
+  TELLER_COUNTER(launches_at_end);
+  TELLER_COUNTER(launches_into_graphs);
+  TELLER_COUNTER(launches_without_device);
+  TELLER_COUNTER(launches_without_activity);
   TELLER_COUNTER(calls);
   TELLER_COUNTER(calls_in_ranges);
   TELLER_COUNTER(calls_by_external_id);

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/huge_pages.h"
+#include "reconstruct/family.h"
+#include "reconstruct/item_order.h"
 #include "reconstruct/passes.h"
 
 namespace teller {
@@ -13,7 +15,7 @@ namespace {
 // Children of every item, in tree order: children_[first_[i], first_[i + 1]) are those of item i.
 class ChildLists {
  public:
-  explicit ChildLists(const Workspace& work) : items_(work.items) {
+  explicit ChildLists(const Workspace& work) : work_(work), items_(work.items) {
     reserve_huge(first_, items_.size() + 2);
     first_.assign(items_.size() + 2, 0);
     for (const Item& item : items_) {
@@ -25,7 +27,8 @@ class ChildLists {
     for (const std::uint32_t index : work.order) add(index);
     for (std::uint32_t index = 0; index < items_.size(); ++index) {
       const ItemKind kind = items_[index].kind;
-      if (kind == ItemKind::kDevice || kind == ItemKind::kRow) add(index);
+      const bool off_thread = kind == ItemKind::kDevice || kind == ItemKind::kInFlight;
+      if (off_thread || kind == ItemKind::kRow) add(index);
     }
     sort();
   }
@@ -46,7 +49,7 @@ class ChildLists {
   }
 
   void sort() {
-    const TreeOrder before{items_};
+    const TreeOrder before{work_};
     for (std::size_t item = 0; item < items_.size(); ++item) {
       const auto from = children_.begin() + first_[item];
       const auto to = children_.begin() + first_[item + 1];
@@ -54,6 +57,7 @@ class ChildLists {
     }
   }
 
+  const Workspace& work_;
   const std::vector<Item>& items_;
   std::vector<std::uint32_t> first_;
   std::vector<std::uint32_t> children_;
@@ -153,7 +157,7 @@ class NodeWriter {
     nodes_.flags.back() = item.flags;
     nodes_.layer.back() = static_cast<std::uint8_t>(item.layer);
     if (item.kind == ItemKind::kRow) {
-      const auto phase = static_cast<RowPhase>(item.row_phase);
+      const auto phase = static_cast<RowPhase>(item.detail);
       const std::string name = "row:" + std::string(row_phase_name(phase));
       nodes_.name.back() = nodes_.family.back() = work_.chains.strings.intern(name);
       if (const auto reason = work_.wait_reasons.find(index); reason != work_.wait_reasons.end()) {
@@ -161,6 +165,7 @@ class NodeWriter {
       }
       return;  // add_rows() knows its request; set below
     }
+    if (item.kind == ItemKind::kInFlight) return name_in_flight(index);
     if (item.kind == ItemKind::kStep) {
       nodes_.name.back() = nodes_.family.back() = work_.chains.strings.intern("step");
       return;
@@ -173,12 +178,23 @@ class NodeWriter {
     if (valued) nodes_.value.back() = item.event->value;
   }
 
+  // A launch seldom tells what it launched.
+  void name_in_flight(std::uint32_t index) {
+    const std::string& known = work_.in_flight_names.at(index);
+    const bool graph = (work_.items[index].flags & kNodeGraph) != 0;
+    const std::string name = known.empty() ? graph ? "graph in flight" : "kernel in flight" : known;
+    nodes_.name.back() = work_.chains.strings.intern(name);
+    nodes_.family.back() = work_.chains.strings.intern(known.empty() ? name : family_of(known));
+  }
+
   void measure_step(std::uint32_t first) {
     std::int64_t last = nodes_.end_ns[first];
     busy_.clear();
     for (std::uint32_t node = first; node < next_node(); ++node) {
       last = std::max(last, nodes_.end_ns[node]);
-      if (nodes_.layer[node] != static_cast<std::uint8_t>(Layer::kKernel)) continue;
+      // Work in flight may still wait for its turn.
+      const bool in_flight = (nodes_.flags[node] & kNodeSynthetic) != 0;
+      if (nodes_.layer[node] != static_cast<std::uint8_t>(Layer::kKernel) || in_flight) continue;
       busy_.emplace_back(nodes_.begin_ns[node], nodes_.end_ns[node]);
     }
     std::sort(busy_.begin(), busy_.end());
@@ -205,7 +221,7 @@ class NodeWriter {
       outside.roots.push_back(index);
     }
     for (auto& [process, outside] : processes) {
-      std::sort(outside.roots.begin(), outside.roots.end(), TreeOrder{work_.items});
+      std::sort(outside.roots.begin(), outside.roots.end(), TreeOrder{work_});
     }
     return processes;
   }
@@ -218,14 +234,14 @@ class NodeWriter {
     return own ? thread.pid : process_of_source_[item.source];
   }
 
-  // The process of a source's first thread that has items, else the one that its META names.
+  // The process of a source's thread that has most items, else the one that its META names.
   static std::vector<std::int64_t> processes_of_sources(const Workspace& work) {
     std::vector<std::int64_t> processes;
     for (const Source& source : work.sources) processes.push_back(source.pid);
-    std::vector<bool> found(processes.size(), false);
+    std::vector<std::uint32_t> most(processes.size(), 0);
     for (const Thread& thread : work.threads) {
-      if (found[thread.source] || !thread.host || thread.count == 0) continue;
-      found[thread.source] = true;
+      if (!thread.host || thread.count <= most[thread.source]) continue;
+      most[thread.source] = thread.count;
       processes[thread.source] = thread.pid;
     }
     return processes;

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "reconstruct/annotation.h"
+#include "reconstruct/mangled.h"
 
 namespace teller {
 
@@ -60,14 +61,6 @@ bool is_hex_id(std::string_view text) {
   return true;
 }
 
-std::string demangled(std::string_view name) {
-  if (name.substr(0, 2) != "_Z" || name.size() > kMaxMangled) return std::string(name);
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && text ? std::string(text.get()) : std::string(name);
-}
-
 // "dir/file.py(12): fn" -> "file.py: fn"; "" if `name` is not the name of a Python function.
 std::string python_family(std::string_view name) {
   const std::size_t open = name.find(".py(");
@@ -86,8 +79,9 @@ std::string python_family(std::string_view name) {
 // argument that is a name.
 bool is_wrapper(std::string_view name) {
   for (const std::string_view end :
-       {"cutlass::device_kernel", "cutlass::Kernel", "cutlass::Kernel2", "elementwise_kernel",
-        "elementwise_kernel_with_index", "multi_tensor_apply_kernel",
+       {"cutlass::device_kernel", "cutlass::Kernel", "cutlass::Kernel2",
+        "cutlass_cudnn_train::Kernel", "cutlass_cudnn_infer::Kernel", "ck_tile::kentry",
+        "elementwise_kernel", "elementwise_kernel_with_index", "multi_tensor_apply_kernel",
         "detail::trampoline_kernel"}) {
     if (name.size() >= end.size() && name.substr(name.size() - end.size()) == end) return true;
   }
@@ -262,7 +256,23 @@ std::string_view cut_fixed_forms(std::string_view name) {
   return without_api_version(name);
 }
 
+// Family of a mangled name that can't be demangled; "" for any other.
+std::string mangled_family(std::string_view name) {
+  const MangledOutline outline = outline_of(name);
+  if (outline.name.empty()) return "";
+  const bool telling = is_wrapper(outline.name) && !outline.argument.empty();
+  return without_numbers(telling ? outline.name + "<" + outline.argument + ">" : outline.name);
+}
+
 }  // namespace
+
+std::string plain_name(std::string_view name) {
+  if (name.substr(0, 2) != "_Z" || name.size() > kMaxMangled) return std::string(name);
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && text ? std::string(text.get()) : std::string(name);
+}
 
 std::string_view split_request(std::string_view& name) {
   constexpr std::string_view kMark = " request=";
@@ -282,7 +292,8 @@ std::string family_of(std::string_view name) {
   }
   if (name.substr(0, 7) == "Memcpy " || name.substr(0, 7) == "Memset ") return std::string(name);
   if (std::string python = python_family(name); !python.empty()) return python;
-  const std::string plain = demangled(name);
+  const std::string plain = plain_name(name);
+  if (std::string mangled = mangled_family(plain); !mangled.empty()) return mangled;
   if (const std::size_t object = plain.find(" object at 0x"); object != std::string::npos) {
     return plain.substr(0, object) + (plain.front() == '<' ? ">" : "");
   }

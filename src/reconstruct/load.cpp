@@ -1,9 +1,12 @@
 // Opens the sources of a run and lays out their tracks and threads.
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
+#include "base/huge_pages.h"
 #include "reconstruct/json_fields.h"
 #include "reconstruct/passes.h"
 
@@ -28,7 +31,8 @@ void find_known_strings(Source& source) {
   }
 }
 
-// Names of threads that META holds because the file named them behind their events.
+// Names of threads that META holds because the file named them behind their events. Of several
+// that one thread has the first by text counts, as here the order of records decides nothing.
 using ThreadNames = std::map<std::pair<std::string, std::string>, std::string>;
 ThreadNames thread_names(const Json& meta) {
   ThreadNames names;
@@ -36,7 +40,10 @@ ThreadNames thread_names(const Json& meta) {
   if (list == meta.end() || !list->is_array()) return names;
   for (const Json& entry : *list) {
     if (!entry.is_object()) continue;
-    names[{text_of(entry, "pid"), text_of(entry, "tid")}] = text_of(entry, "name");
+    const std::string name = text_of(entry, "name");
+    const auto [known, added] =
+        names.emplace(std::pair(text_of(entry, "pid"), text_of(entry, "tid")), name);
+    if (!added && name < known->second) known->second = name;
   }
   return names;
 }
@@ -68,9 +75,10 @@ std::string track_label(const EventFile& file, const TrackRecord& track, const T
     const bool named = stream.compare(0, 7, "stream ") == 0;
     return "device " + device + (named ? " " : " stream ") + stream;
   }
-  if (track.name != 0) return std::string(file.string(track.name));
+  const std::string own(file.string(track.name));
   const auto found = names.find({std::to_string(track.pid), std::to_string(track.tid)});
-  if (found != names.end()) return found->second;
+  if (found != names.end() && (own.empty() || found->second < own)) return found->second;
+  if (!own.empty()) return own;
   return device.empty() ? stream : device + " " + stream;
 }
 
@@ -102,10 +110,10 @@ class Loader {
       source.name = "pid " + std::to_string(source.pid);
     }
     source.file = std::move(file);
+    reserve_huge(source.names, source.file.string_count());
     source.names.resize(source.file.string_count());
     find_known_strings(source);
     const auto index = static_cast<std::uint16_t>(work_.sources.size());
-    source.first_track = static_cast<std::uint32_t>(work_.thread_of_track.size());
     work_.chains.sources.name.push_back(work_.chains.strings.intern(source.name));
     work_.chains.sources.rank.push_back(rank_of(meta));
     work_.chains.sources.host.push_back(work_.chains.strings.intern(text_of(meta, "host")));
@@ -114,13 +122,14 @@ class Loader {
   }
 
  private:
-  void add_tracks(const Source& source, std::uint16_t index, const ThreadNames& names,
+  void add_tracks(Source& source, std::uint16_t index, const ThreadNames& names,
                   const StreamNames& streams) {
     std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> threads;
     // A file without tracks still has events on the empty track 0.
-    const std::size_t count = std::max<std::size_t>(source.file.track_count(), 1);
-    for (TrackId id = 0; id < count; ++id) {
+    source.tracks.resize(std::max<std::size_t>(source.file.track_count(), 1));
+    for (const TrackId id : tracks_by_content(source)) {
       const TrackRecord& track = source.file.track(id);
+      source.tracks[id] = static_cast<std::uint32_t>(work_.thread_of_track.size());
       const bool device = track.kind == static_cast<std::uint32_t>(TrackKind::kDeviceStream);
       add_track(track, index,
                 track_label(source.file, track, names) +
@@ -139,6 +148,21 @@ class Loader {
       }
       work_.thread_of_track.push_back(thread);
     }
+  }
+
+  // The file numbers tracks by first use: here their order must not depend on that of the events.
+  static std::vector<TrackId> tracks_by_content(const Source& source) {
+    std::vector<TrackId> ids(source.tracks.size());
+    std::iota(ids.begin(), ids.end(), TrackId{0});
+    const auto content = [&](TrackId id) {
+      const TrackRecord& track = source.file.track(id);
+      return std::tuple(track.kind, track.pid, track.tid, track.device, track.context, track.stream,
+                        source.file.string(track.device_label),
+                        source.file.string(track.stream_label), source.file.string(track.name));
+    };
+    std::sort(ids.begin(), ids.end(),
+              [&](TrackId a, TrackId b) { return content(a) < content(b); });
+    return ids;
   }
 
   void add_track(const TrackRecord& track, std::uint16_t source, const std::string& label) {

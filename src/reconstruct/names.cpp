@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include "reconstruct/annotation.h"
+#include "reconstruct/call_names.h"
 #include "reconstruct/family.h"
 #include "reconstruct/passes.h"
 
@@ -54,6 +55,7 @@ const NameFacts& name_facts(Workspace& work, std::uint16_t source_index, StringI
   facts.operator_name = is_operator_name(text);
   facts.annotation = is_step_annotation(text);
   facts.graph_launch = contains_any(text, {"GraphLaunch"});
+  facts.call = call_facts(text);
   // Ids of spans may be spelt in another way than those of the engine: see join_requests().
   if (source.dialect != kSpanDialect) facts.request = work.request(split_request(text));
   return facts;

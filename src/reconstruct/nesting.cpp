@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/huge_pages.h"
+#include "reconstruct/item_order.h"
 #include "reconstruct/passes.h"
 
 namespace teller {
@@ -41,7 +42,7 @@ class Nester {
   void nest(const Thread& thread) {
     const auto begin = work_.order.begin() + thread.first;
     const auto end = begin + thread.count;
-    const TreeOrder before{items_};
+    const TreeOrder before{work_};
     if (!std::is_sorted(begin, end, before)) std::sort(begin, end, before);
     around_.clear();
     calls_.clear();
@@ -59,7 +60,10 @@ class Nester {
     leave_ended(item, instant);
     // What may outlast its surroundings closes them for itself only: it stays a leaf, unclipped.
     const bool loose = item.kind == ItemKind::kAsyncRange || (item.flags & kNodeOpen) != 0;
-    if (!loose) leave_overlapped(item);
+    if (!loose) {
+      leave_overlapped(item);
+      cut_frames_around(item);
+    }
     bool leaf = instant;
     if (!around_.empty()) {
       const Item& parent = items_[around_.back()];
@@ -69,7 +73,7 @@ class Nester {
       item.marks |= call ? kInCall : kInRange;
       if (item.end_ns > parent.end_ns) {
         leaf = leaf || loose;
-        outlasts(item, parent.end_ns, loose);
+        outlasts(item, parent, loose);
       }
     }
     if (!leaf) around_.push_back(index);
@@ -97,12 +101,38 @@ class Nester {
     }
   }
 
-  void outlasts(Item& item, std::int64_t parent_end, bool loose) {
+  // An annotation begins inside the Python functions that open it (`__enter__`) and ends inside
+  // those that close it, so that it nests in none of them. It is what the program asked for: the
+  // frames end where it begins, and it stands beside them. Calls that it makes keep it inside.
+  void cut_frames_around(const Item& item) {
+    if (item.kind != ItemKind::kRange || is_frame(item)) return;
+    while (!around_.empty()) {
+      Item& top = items_[around_.back()];
+      if (!is_frame(top) || top.end_ns >= item.end_ns) return;
+      cut_frame(top, item.begin_ns);
+      around_.pop_back();
+    }
+  }
+
+  void cut_frame(Item& frame, std::int64_t end_ns) {
+    frame.end_ns = end_ns;
+    if ((frame.flags & kNodeRepaired) == 0) ++work_.counters.frames_cut_by_annotations;
+    frame.flags |= kNodeRepaired;
+  }
+
+  static bool is_frame(const Item& item) { return (item.event->flags & kFlagPython) != 0; }
+
+  void outlasts(Item& item, const Item& parent, bool loose) {
     if (loose) {
       ++work_.counters.async_ranges_loose;
       return;
     }
-    item.end_ns = parent_end;
+    // So does what a function called that is cut itself.
+    const bool cut = !is_frame(parent) || (parent.flags & kNodeRepaired) != 0;
+    if (is_frame(item) && parent.kind == ItemKind::kRange && cut) {
+      return cut_frame(item, parent.end_ns);
+    }
+    item.end_ns = parent.end_ns;
     item.flags |= kNodeRepaired;
     ++work_.counters.overlaps_clipped;
   }

@@ -30,6 +30,9 @@ void nest_items(Workspace& work);
 // with the same External id.
 void bind_items(Workspace& work);
 
+// in_flight.cpp: makes an open item of every launch of a process that hangs whose work never ended.
+void find_in_flight(Workspace& work);
+
 // steps.cpp: chooses the roots of steps, attaches worker threads, sorts steps by time; step s has
 // root step_roots[s].
 struct StepRoots {
@@ -62,5 +65,9 @@ struct LogOptions {
 };
 Status align_logs(const RunFolder& run, const LogOptions& options, Workspace& work,
                   RecordBalance& balance);
+
+// canonical.cpp: numbers requests and strings by their first use in the chains. What the workspace
+// knows of them besides (names, request_ids) is void then.
+void number_by_first_use(Workspace& work);
 
 }  // namespace teller

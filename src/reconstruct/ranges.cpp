@@ -1,78 +1,59 @@
 // Turns records into items: pairs ends with begins, and counts every record in exactly one bucket.
 #include <algorithm>
+#include <limits>
+#include <tuple>
 #include <unordered_map>
 
 #include "base/huge_pages.h"
+#include "reconstruct/open_ranges.h"
 #include "reconstruct/passes.h"
 
 namespace teller {
 
 namespace {
 
-// What a start/end range is known by. An id says nothing outside its process, domain and category.
-struct RangeKey {
-  std::int64_t pid = 0;
-  std::uint64_t id = 0;
-  StringId domain = 0;
-  StringId category = 0;
-
-  bool operator==(const RangeKey& other) const = default;
-};
-
-struct RangeKeyHash {
-  std::size_t operator()(const RangeKey& key) const {
-    std::uint64_t hash = 14695981039346656037u;
-    for (const std::uint64_t part : {static_cast<std::uint64_t>(key.pid), key.id,
-                                     std::uint64_t{key.domain} << 32 | key.category}) {
-      hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
-      hash ^= hash >> 32;
-    }
-    return hash;
-  }
-};
-
-// Start/end ranges that have not ended. An end closes the latest start of its id; NVTX's ends name
-// no category, so one without closes the latest start of any.
-class OpenRanges {
- public:
-  void start(RangeKey key, std::uint32_t item) {
-    open_[key].push_back(item);
-    if (key.category == 0) return;
-    key.category = 0;
-    open_[key].push_back(item);
-  }
-
-  // The item that the end closes; kNoIndex for none. What another end has closed is passed by.
-  template <typename IsOpen>
-  std::uint32_t end(const RangeKey& key, IsOpen&& is_open) {
-    const auto found = open_.find(key);
-    if (found == open_.end()) return kNoIndex;
-    std::uint32_t item = kNoIndex;
-    std::vector<std::uint32_t>& starts = found->second;
-    while (item == kNoIndex && !starts.empty()) {
-      if (is_open(starts.back())) item = starts.back();
-      starts.pop_back();
-    }
-    if (starts.empty()) open_.erase(found);
-    return item;
-  }
-
- private:
-  std::unordered_map<RangeKey, std::vector<std::uint32_t>, RangeKeyHash> open_;
-};
-
 class Collector {
  public:
   Collector(Workspace& work, std::uint16_t index)
       : work_(work), source_(work.sources[index]), index_(index) {}
 
-  void run() {
+  // Reads the records as they stand in the file. False, with the work half done, if the pushes and
+  // pops of a thread do not stand in the order of their times: see run_sorted().
+  bool run() {
     for (const auto block : source_.file.blocks()) {
       for (const EventRecord& event : block) add(event);
+      if (!in_order_) return false;
     }
+    pair_starts();
+    return true;
+  }
+
+  // The same for records in any order.
+  void run_sorted() {
+    std::vector<const EventRecord*> events;
+    events.reserve(source_.file.event_count());
+    for (const auto block : source_.file.blocks()) {
+      for (const EventRecord& event : block) events.push_back(&event);
+    }
+    // What a thread pops and pushes at one time: the pops come first, for ranges that follow each
+    // other are more frequent than ranges without length.
+    const auto key = [&](const EventRecord& event) {
+      const bool push = event.kind == static_cast<std::uint16_t>(EventKind::kRangePush);
+      return std::tuple(event.begin_ns, push, source_.file.string(push ? event.name : 0));
+    };
+    std::sort(events.begin(), events.end(),
+              [&](const EventRecord* a, const EventRecord* b) { return key(*a) < key(*b); });
+    for (const EventRecord* event : events) add(*event);
+    pair_starts();
   }
 
  private:
+  // What a thread has pushed in one domain, innermost last.
+  struct Stack {
+    std::vector<std::uint32_t> items;
+    std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();  // of its latest push or pop
+  };
+
   void add(const EventRecord& event) {
     ++source_.balance.records_in;
     const std::int64_t begin = run_time(event.begin_ns);
@@ -81,15 +62,13 @@ class Collector {
       case EventKind::kRange:
         return add_range(event, begin, run_end(event, begin), range_kind(event));
       case EventKind::kRangePush:
-        stack(event).push_back(next_item());
-        return add_range(event, begin, kOpenNs, ItemKind::kRange);
+        return push(event, begin);
       case EventKind::kRangePop:
         return pop(event, begin);
       case EventKind::kRangeStart:
-        started_.start(key_of(event), next_item());
-        return add_range(event, begin, kOpenNs, ItemKind::kAsyncRange);
       case EventKind::kRangeEnd:
-        return end_range(event, begin);
+        starts_and_ends_.push_back(&event);
+        return;
       case EventKind::kMark:
         return add_mark(event, begin);
       case EventKind::kStepRecord:
@@ -129,8 +108,10 @@ class Collector {
       case EventKind::kExternalId:
         ++source_.balance.links;
         return;
-      case EventKind::kOverhead:
       case EventKind::kWindow:
+        see(run_end(event, run_time(event.begin_ns)));
+        [[fallthrough]];
+      case EventKind::kOverhead:
         ++source_.balance.metadata;
         return;
       case EventKind::kCounter:
@@ -143,10 +124,19 @@ class Collector {
   }
 
   std::int64_t run_time(std::int64_t time_ns) {
+    if (!in_limits(time_ns)) ++work_.counters.times_clamped;
+    return clamped(time_ns);
+  }
+
+  bool in_limits(std::int64_t time_ns) const {
     std::int64_t shifted = 0;
-    const bool overflow = __builtin_add_overflow(time_ns, source_.shift_ns, &shifted);
-    if (!overflow && shifted >= -kTimeLimitNs && shifted <= kTimeLimitNs) return shifted;
-    ++work_.counters.times_clamped;
+    return !__builtin_add_overflow(time_ns, source_.shift_ns, &shifted) &&
+           shifted >= -kTimeLimitNs && shifted <= kTimeLimitNs;
+  }
+
+  // A time of the file on the run's clock, or the end of what that clock can say.
+  std::int64_t clamped(std::int64_t time_ns) const {
+    if (in_limits(time_ns)) return time_ns + source_.shift_ns;
     return time_ns < 0 ? -kTimeLimitNs : kTimeLimitNs;
   }
 
@@ -168,8 +158,7 @@ class Collector {
 
   std::uint32_t next_item() const { return static_cast<std::uint32_t>(work_.items.size()); }
   std::uint32_t track_of(const EventRecord& event) const {
-    const std::size_t count = source_.file.track_count();
-    return source_.first_track + (event.track < count ? event.track : 0);
+    return source_.tracks[event.track < source_.tracks.size() ? event.track : 0];
   }
   Thread& thread_of(const EventRecord& event) {
     return work_.threads[work_.thread_of_track[track_of(event)]];
@@ -193,6 +182,7 @@ class Collector {
   void add_range(const EventRecord& event, std::int64_t begin, std::int64_t end, ItemKind kind) {
     const NameFacts& facts = name_facts(work_, index_, event.name);
     ++source_.balance.nodes;
+    if ((event.flags & kFlagHasExternal) != 0) ++source_.linked_ranges;
     add_item(event, begin, end, kind, range_layer(event, facts));
     Item& item = work_.items.back();
     const bool python = (event.flags & kFlagPython) != 0;
@@ -217,25 +207,58 @@ class Collector {
                                                                     : Layer::kFrontEnd;
   }
 
-  std::vector<std::uint32_t>& stack(const EventRecord& event) {
+  Stack& stack_at(const EventRecord& event, std::int64_t time_ns) {
     const std::uint64_t thread = work_.thread_of_track[track_of(event)];
     const std::uint64_t key = thread << 32 | event.domain;
     if (last_stack_ == nullptr || key != last_key_) {
       last_stack_ = &stacks_[key];  // stays valid: unordered_map never moves its elements
       last_key_ = key;
     }
+    if (time_ns < last_stack_->last_ns) in_order_ = false;
+    last_stack_->last_ns = time_ns;
     return *last_stack_;
   }
 
+  void push(const EventRecord& event, std::int64_t begin) {
+    Stack& open = stack_at(event, begin);
+    const std::size_t depth = open.items.size();
+    open.items.push_back(next_item());
+    add_range(event, begin, kOpenNs, ItemKind::kRange);
+    work_.items.back().detail = static_cast<std::uint8_t>(std::min<std::size_t>(depth, 255));
+  }
+
   void pop(const EventRecord& event, std::int64_t end) {
-    std::vector<std::uint32_t>& open = stack(event);
-    if (open.empty()) {
+    Stack& open = stack_at(event, end);
+    if (open.items.empty()) {
       ++work_.counters.pops_without_push;
       ++source_.balance.malformed;
       return;
     }
-    close(open.back(), end);
-    open.pop_back();
+    close(open.items.back(), end);
+    open.items.pop_back();
+  }
+
+  // Start/end ranges may end on another thread, whose records may stand before the start's: they
+  // are paired in the order of time, starts first.
+  void pair_starts() {
+    const auto key = [&](const EventRecord& event) {
+      const bool end = event.kind == static_cast<std::uint16_t>(EventKind::kRangeEnd);
+      return std::tuple(event.begin_ns, end, source_.file.string(event.name),
+                        source_.tracks[event.track < source_.tracks.size() ? event.track : 0]);
+    };
+    const auto before = [&](const EventRecord* a, const EventRecord* b) {
+      return key(*a) < key(*b);
+    };
+    std::stable_sort(starts_and_ends_.begin(), starts_and_ends_.end(), before);
+    for (const EventRecord* event : starts_and_ends_) {
+      const std::int64_t time = clamped(event->begin_ns);
+      if (event->kind == static_cast<std::uint16_t>(EventKind::kRangeEnd)) {
+        end_range(*event, time);
+      } else {
+        started_.start(key_of(*event), next_item());
+        add_range(*event, time, kOpenNs, ItemKind::kAsyncRange);
+      }
+    }
   }
 
   void end_range(const EventRecord& event, std::int64_t end) {
@@ -279,6 +302,7 @@ class Collector {
   void add_call(const EventRecord& event, std::int64_t begin) {
     ++source_.balance.nodes;
     ++work_.counters.calls;
+    ++source_.calls;
     add_item(event, begin, run_end(event, begin), ItemKind::kCall, Layer::kRuntime);
     if ((event.flags & kFlagFailed) != 0) work_.items.back().flags |= kNodeFailed;
     if (name_facts(work_, index_, event.name).collective) {
@@ -289,6 +313,7 @@ class Collector {
   void add_device(const EventRecord& event, std::int64_t begin) {
     ++source_.balance.nodes;
     ++work_.counters.device_activities;
+    ++source_.devices;
     add_item(event, begin, run_end(event, begin), ItemKind::kDevice, Layer::kKernel);
     Item& item = work_.items.back();
     if ((event.flags & kFlagGraph) != 0) item.flags |= kNodeGraph;
@@ -306,11 +331,26 @@ class Collector {
   Workspace& work_;
   Source& source_;
   std::uint16_t index_;
-  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> stacks_;  // by thread and domain
+  std::unordered_map<std::uint64_t, Stack> stacks_;  // by thread and domain
+  std::vector<const EventRecord*> starts_and_ends_;  // of start/end ranges
   OpenRanges started_;
-  std::vector<std::uint32_t>* last_stack_ = nullptr;
+  Stack* last_stack_ = nullptr;
   std::uint64_t last_key_ = 0;
+  bool in_order_ = true;
 };
+
+// Collects the records of one source in whatever order they stand.
+void collect_source(Workspace& work, std::uint16_t index) {
+  const std::size_t items = work.items.size();
+  const ReconstructCounters counters = work.counters;
+  if (Collector(work, index).run()) return;
+  work.items.resize(items);
+  work.counters = counters;
+  Source& source = work.sources[index];
+  source.balance = {};
+  source.calls = source.devices = source.linked_ranges = 0;
+  Collector(work, index).run_sorted();
+}
 
 // What never ended lasts until the last sign of life of its source.
 void close_open_items(Workspace& work) {
@@ -329,7 +369,7 @@ void collect_items(Workspace& work) {
   for (const Source& source : work.sources) events += source.file.event_count();
   reserve_huge(work.items, events);
   for (std::size_t index = 0; index < work.sources.size(); ++index) {
-    Collector(work, static_cast<std::uint16_t>(index)).run();
+    collect_source(work, static_cast<std::uint16_t>(index));
   }
   close_open_items(work);
 }

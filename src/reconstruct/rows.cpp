@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reconstruct/annotation.h"
+#include "reconstruct/item_order.h"
 #include "reconstruct/passes.h"
 #include "reconstruct/step_record.h"
 
@@ -15,7 +16,6 @@ namespace {
 // A record with the step that it belongs to; one that can't be read may have none.
 struct PlacedRecord {
   std::uint32_t step = 0;
-  std::int64_t time_ns = 0;
   std::uint32_t item = 0;
 };
 
@@ -65,11 +65,11 @@ std::vector<PlacedRecord> find_records(Workspace& work) {
     if (item.kind != ItemKind::kRecord) continue;
     item.marks |= kDropped;
     ++work.counters.step_records;
-    records.push_back({work.step_of[index], item.begin_ns, index});
+    records.push_back({work.step_of[index], index});
   }
-  std::sort(records.begin(), records.end(), [](const PlacedRecord& a, const PlacedRecord& b) {
-    if (a.step != b.step) return a.step < b.step;
-    return a.time_ns != b.time_ns ? a.time_ns < b.time_ns : a.item < b.item;
+  const BeginOrder before{work};
+  std::sort(records.begin(), records.end(), [&](const PlacedRecord& a, const PlacedRecord& b) {
+    return a.step != b.step ? a.step < b.step : before(a.item, b.item);
   });
   return records;
 }
@@ -179,7 +179,7 @@ class RowMaker {
     item.layer = Layer::kStep;
     item.flags = kNodeRow | kNodeSynthetic;
     item.marks = 0;
-    item.row_phase = static_cast<std::uint8_t>(phase);
+    item.detail = static_cast<std::uint8_t>(phase);
     work_.items.push_back(item);
     work_.step_of.push_back(placed.step);
     return static_cast<std::uint32_t>(work_.items.size() - 1);

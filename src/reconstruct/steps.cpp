@@ -5,6 +5,7 @@
 
 #include "base/huge_pages.h"
 #include "reconstruct/interval_index.h"
+#include "reconstruct/item_order.h"
 #include "reconstruct/passes.h"
 #include "reconstruct/step_record.h"
 #include "reconstruct/worker_join.h"
@@ -66,10 +67,7 @@ class StepFinder {
   }
 
   void number_steps() {
-    std::sort(roots_.items.begin(), roots_.items.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return items_[a].begin_ns != items_[b].begin_ns ? items_[a].begin_ns < items_[b].begin_ns
-                                                      : a < b;
-    });
+    std::sort(roots_.items.begin(), roots_.items.end(), BeginOrder{work_});
     roots_.schedules = roots_.items;
     std::fill(work_.step_of.begin(), work_.step_of.end(), kNoIndex);
     for (std::uint32_t step = 0; step < roots_.items.size(); ++step) {

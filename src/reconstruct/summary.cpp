@@ -1,10 +1,11 @@
 #include "reconstruct/summary.h"
 
+#include <algorithm>
 #include <array>
-#include <cstdio>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <vector>
+
+#include "reconstruct/summary_parts.h"
 
 namespace teller {
 
@@ -42,8 +43,9 @@ Json share(std::uint64_t part, std::uint64_t of) {
 
 class Summary {
  public:
-  Summary(const RunFolder& run, const Workspace& work, const RecordBalance& logs)
-      : run_(run), work_(work), logs_(logs) {}
+  Summary(const RunFolder& run, const Workspace& work, const RecordBalance& logs,
+          const RoleFindings& roles)
+      : run_(run), work_(work), logs_(logs), roles_(roles) {}
 
   Result<ReconstructSummary> make() {
     json_["format"] = "teller.reconstruct";
@@ -54,9 +56,11 @@ class Summary {
                    [&](const char* name, std::uint64_t count) { counters[name] = count; });
     json_["counters"] = std::move(counters);
     add_coverage();
-    add_notes();
+    json_["roles"] = device_roles_json(work_.chains, roles_.table, roles_.entries);
+    if (Json open = in_flight_json(work_.chains); !open.empty()) json_["in_flight"] = open;
+    json_["notes"] = notes_json(work_, json_);
     return ReconstructSummary{json_.dump(1, ' ', false, Json::error_handler_t::replace) + "\n",
-                              text()};
+                              summary_text(json_)};
   }
 
  private:
@@ -78,6 +82,9 @@ class Summary {
                            {"lost_bytes", damage.lost_bytes},
                            {"skipped_blocks", damage.skipped_blocks},
                            {"invalid_records", damage.invalid_records}};
+      }
+      if (Json losses = losses_json(source.file.meta_json()); !losses.empty()) {
+        entry["losses"] = std::move(losses);
       }
       sources.push_back(std::move(entry));
     }
@@ -119,93 +126,51 @@ class Summary {
     coverage["calls_in_steps"] = share(counters.calls_in_steps, counters.calls);
     coverage["device_in_steps"] = share(counters.device_in_steps, counters.device_activities);
     coverage["steps_with_rows"] = share(recorded, chains.steps.root.size());
+    coverage["steps_with_requests"] = share(steps_with_requests(), chains.steps.root.size());
     coverage["logs_aligned"] = share(logs - counters.logs_unaligned, logs);
+    add_role_coverage(coverage);
   }
 
-  void add_notes() {
-    Json notes = Json::array();
-    if (work_.chains.steps.root.empty()) {
-      notes.push_back(
-          "no step was found: everything stands outside; steps come from the hooks' "
-          "STEP ranges or from engine annotations");
-    }
-    for (const Source& source : work_.sources) {
-      const EventFileDamage& damage = source.file.damage();
-      if (damage.whole) continue;
-      notes.push_back(source.name +
-                      " is not whole, what was lost is in no chain: " + damage.reason);
-    }
-    const ReconstructCounters& counters = work_.counters;
-    if (counters.before_window > 0) {
-      notes.push_back(std::to_string(counters.before_window) +
-                      " device activities were launched before the capture began: their calls are "
-                      "not in it");
-    }
-    if (counters.clocks_unknown > 0 && work_.sources.size() > 1) {
-      notes.push_back(std::to_string(counters.clocks_unknown) +
-                      " sources do not say how their clock relates to Unix time: they are taken to "
-                      "share the run's");
-    }
-    json_["notes"] = std::move(notes);
-  }
-
-  std::string text() const {
-    std::string out = "records\n";
-    for (const auto& [name, count] : json_["total"]["records"].items()) {
-      if (name == "records_in" || count != 0) line(out, name, count.dump());
-    }
-    out += "coverage\n";
-    for (const auto& [name, value] : json_["coverage"].items()) {
-      if (value.contains("of")) {
-        line(out, name, share_text(value));
-      } else if (value.is_object()) {
-        line(out, name, layers_text(value));
-      } else {
-        line(out, name, value.dump());
+  // Steps with a row, or with a range that names a request.
+  std::uint64_t steps_with_requests() const {
+    const auto& nodes = work_.chains.nodes;
+    std::vector<bool> named(work_.chains.steps.root.size(), false);
+    for (std::size_t node = 0; node < nodes.request.size(); ++node) {
+      if (nodes.request[node] != kNoIndex && nodes.step[node] != kNoIndex) {
+        named[nodes.step[node]] = true;
       }
     }
-    out += "counters that are not zero\n";
-    for (const auto& [name, count] : json_["counters"].items()) {
-      if (count != 0) line(out, name, count.dump());
+    return static_cast<std::uint64_t>(std::count(named.begin(), named.end(), true));
+  }
+
+  void add_role_coverage(Json& coverage) const {
+    std::uint64_t count = 0, count_of = 0, time = 0, time_of = 0;
+    for (const RoleEntry& entry : roles_.entries) {
+      if (entry.layer != static_cast<std::uint8_t>(Layer::kKernel)) continue;
+      const bool known = entry.line != RoleTable::kNone;
+      const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(entry.time_ns, 0));
+      count_of += entry.count;
+      time_of += ns;
+      if (!known) continue;
+      count += entry.count;
+      time += ns;
     }
-    for (const Json& note : json_["notes"]) out += "note: " + note.get<std::string>() + "\n";
-    return out;
-  }
-
-  static void line(std::string& out, const std::string& name, const std::string& value) {
-    std::string label = name;
-    for (char& c : label) c = c == '_' ? ' ' : c;
-    out +=
-        "  " + label + std::string(label.size() < 26 ? 26 - label.size() : 1, ' ') + value + "\n";
-  }
-
-  static std::string share_text(const Json& value) {
-    std::string text = value["count"].dump() + " of " + value["of"].dump();
-    if (value["share"].is_null()) return text;
-    char percent[32];
-    std::snprintf(percent, sizeof percent, " (%.1f %%)", value["share"].get<double>() * 100);
-    return text + percent;
-  }
-
-  static std::string layers_text(const Json& layers) {
-    std::string text;
-    for (const auto& [name, count] : layers.items()) {
-      text += (text.empty() ? "" : ", ") + name + " " + count.dump();
-    }
-    return text;
+    coverage["device_with_role"] = share(count, count_of);
+    coverage["device_time_with_role"] = share(time, time_of);
   }
 
   const RunFolder& run_;
   const Workspace& work_;
   const RecordBalance& logs_;
+  const RoleFindings& roles_;
   Json json_;
 };
 
 }  // namespace
 
 Result<ReconstructSummary> summarise(const RunFolder& run, const Workspace& work,
-                                     const RecordBalance& logs) {
-  return Summary(run, work, logs).make();
+                                     const RecordBalance& logs, const RoleFindings& roles) {
+  return Summary(run, work, logs, roles).make();
 }
 
 }  // namespace teller

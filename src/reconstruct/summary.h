@@ -1,14 +1,22 @@
 // Says what reconstruct made of a run. Private to reconstruct/.
 #pragma once
 
+#include <vector>
+
 #include "reconstruct/reconstruct.h"
+#include "reconstruct/roles.h"
 #include "reconstruct/workspace.h"
 
 namespace teller {
 
+struct RoleFindings {
+  const RoleTable& table;
+  const std::vector<RoleEntry>& entries;
+};
+
 // Balance, counters, coverage and notes of a finished reconstruction. Fails if the balance of a
 // source does not add up, which would be a defect of teller.
 Result<ReconstructSummary> summarise(const RunFolder& run, const Workspace& work,
-                                     const RecordBalance& logs);
+                                     const RecordBalance& logs, const RoleFindings& roles);
 
 }  // namespace teller

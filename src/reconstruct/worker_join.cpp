@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "reconstruct/item_order.h"
+
 namespace teller {
 
 namespace {
@@ -99,11 +101,7 @@ class WorkerJoin {
   }
 
   void sort_by_begin(std::vector<std::uint32_t>& list) const {
-    std::sort(list.begin(), list.end(), [this](std::uint32_t a, std::uint32_t b) {
-      const std::int64_t left = work_.items[a].begin_ns;
-      const std::int64_t right = work_.items[b].begin_ns;
-      return left != right ? left < right : a < b;
-    });
+    std::sort(list.begin(), list.end(), BeginOrder{work_});
   }
 
   // The parent process if it calls workers, else the only one of the host that does (workers may

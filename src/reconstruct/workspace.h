@@ -28,6 +28,7 @@ enum class ItemKind : std::uint8_t {
   kMark,        // instant
   kRecord,      // step record: placed like a mark, becomes rows and no node
   kRow,         // row made from a record; `event` is the record
+  kInFlight,    // work of a launch that never ended, made from the call; `event` is the call
   kStep,        // step made from a record that has no range of its own; `event` is the record
 };
 
@@ -40,8 +41,8 @@ enum ItemMark : std::uint8_t {
   kInRange = 1u << 4,    // a range stands above it on its thread
 };
 
-// One interval or instant that may become a node. Index in Workspace::items = order of the sources
-// and of their records.
+// One interval or instant that may become a node. Items stand in the order of the sources; within
+// one in that of its records, which no pass may rely on: see item_order.h.
 struct Item {
   const EventRecord* event = nullptr;  // in the source's memory map
   std::int64_t begin_ns = 0;           // run's clock
@@ -52,8 +53,9 @@ struct Item {
   std::uint16_t flags = 0;  // NodeFlag
   ItemKind kind = ItemKind::kRange;
   Layer layer = Layer::kFrontEnd;
-  std::uint8_t marks = 0;      // ItemMark
-  std::uint8_t row_phase = 0;  // kRow: RowPhase
+  std::uint8_t marks = 0;   // ItemMark
+  std::uint8_t detail = 0;  // kRow: RowPhase; a pushed range: how many are pushed around it, at
+                            // most 255
 };
 
 // What a name tells, worked out once per string of a source.
@@ -66,6 +68,7 @@ struct NameFacts {
   bool operator_name = false;  // an operator that says so only by its name (emit_nvtx)
   bool annotation = false;     // an engine's annotation of a step
   bool graph_launch = false;   // a call that launches a graph
+  std::uint8_t call = 0;       // CallFacts of a call of this name
 };
 
 // What META calls sources whose ranges are spans of requests, as an engine reported them.
@@ -82,8 +85,8 @@ struct Source {
   SourceClock clock;
   std::int64_t shift_ns = 0;  // run's clock = time in the file + shift_ns
   std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();  // last sign of life
-  std::uint32_t first_track = 0;                                    // its tracks in chains.tracks
-  StringId teller_domain = 0;  // ids of strings with a meaning; 0 where the file lacks them
+  std::vector<std::uint32_t> tracks;  // by TrackId: index into chains.tracks; never empty
+  StringId teller_domain = 0;         // ids of strings with a meaning; 0 where the file lacks them
   StringId step_category = 0;
   StringId back_end_category = 0;
   StringId record_category = 0;
@@ -91,6 +94,9 @@ struct Source {
   StringId forward_backward = 0;
   std::vector<NameFacts> names;  // by StringId
   RecordBalance balance;
+  std::size_t calls = 0;  // items of these kinds
+  std::size_t devices = 0;
+  std::size_t linked_ranges = 0;  // ranges with an External id
 };
 
 // A place where host ranges nest: a thread of a source (several tracks may name the same one).
@@ -111,14 +117,15 @@ struct Workspace {
   std::vector<std::uint32_t> thread_of_track;  // by index into chains' tracks
   std::vector<Item> items;
   std::vector<std::uint32_t> order;    // host items by thread, in tree order
-  std::vector<std::uint32_t> devices;  // device items, by begin
+  std::vector<std::uint32_t> devices;  // device items
   std::vector<std::uint32_t> step_of;  // by item: step index, kNoIndex outside any step
   Interner request_ids;                // request = id - 1
   std::unordered_map<std::string, std::string> request_aliases;  // other name -> id
   std::uint32_t joined_below = 0;  // requests below this number were known before spans
   ChainsBuilder chains;
   ReconstructCounters counters;
-  std::unordered_map<std::uint32_t, std::string> wait_reasons;  // by item: of rows that have one
+  std::unordered_map<std::uint32_t, std::string> in_flight_names;  // by item: kernel, "" unknown
+  std::unordered_map<std::uint32_t, std::string> wait_reasons;     // by item: of rows that have one
 
   // Number of the request with this id, added if it is new; kNoIndex for "".
   std::uint32_t request(std::string_view id) {
@@ -135,27 +142,6 @@ struct Workspace {
   std::string_view record_of(const Item& item) const {
     const StringId text = item.event->attrs != 0 ? item.event->attrs : item.event->name;
     return sources[item.source].file.string(text);
-  }
-};
-
-// How far down an item stands among items of one interval: ranges hold calls, and a runtime call
-// holds the driver calls that it makes.
-inline int tree_rank(const Item& item) {
-  const bool driver = item.kind == ItemKind::kCall && (item.event->flags & kFlagDriver) != 0;
-  return 2 * static_cast<int>(item.layer) + (driver ? 1 : 0);
-}
-
-// True if `a` stands before `b` among siblings and on a thread: earlier, then longer, then ranges
-// before the calls in them, then in file order.
-struct TreeOrder {
-  const std::vector<Item>& items;
-  bool operator()(std::uint32_t a, std::uint32_t b) const {
-    const Item& left = items[a];
-    const Item& right = items[b];
-    if (left.begin_ns != right.begin_ns) return left.begin_ns < right.begin_ns;
-    if (left.end_ns != right.end_ns) return left.end_ns > right.end_ns;
-    const int rank = tree_rank(left) - tree_rank(right);
-    return rank != 0 ? rank < 0 : a < b;
   }
 };
 

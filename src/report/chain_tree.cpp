@@ -7,6 +7,7 @@
 
 #include "base/saturate.h"
 #include "report/document.h"
+#include "report/roles.h"
 
 namespace teller::report_detail {
 namespace {
@@ -32,7 +33,10 @@ struct Line {
 class TreeMaker {
  public:
   TreeMaker(const Source& source, const ChainChoice& choice)
-      : chains_(source.chains), choice_(choice), limit_(source.options.max_chain_lines) {
+      : chains_(source.chains),
+        roles_(source.run),
+        choice_(choice),
+        limit_(source.options.max_chain_lines) {
     collect_children();
     collect_marked(source.findings);
   }
@@ -252,6 +256,9 @@ class TreeMaker {
     json["layer"] = layer_name(chains_.layer(line.node));
     json["family"] = chains_.string(chains_.nodes.family[line.node]);
     json["name"] = chains_.string(chains_.nodes.name[line.node]);  // of the first
+    const std::string_view role = roles_.of(layer_name(chains_.layer(line.node)),
+                                            chains_.string(chains_.nodes.name[line.node]));
+    json["role"] = role.empty() ? Json() : Json(role);  // of the first
     json["node"] = line.node;
     json["count"] = line.count;
     json["duration_ns"] = line.sum_ns;
@@ -265,6 +272,7 @@ class TreeMaker {
   }
 
   const Chains& chains_;
+  const RoleNames roles_;
   const ChainChoice& choice_;
   std::size_t limit_;
   std::uint32_t first_ = 0;      // the step's root

@@ -109,8 +109,11 @@ std::string tree_line(const Json& line, const TextStyle& style) {
   const std::size_t room = width_of(style) - std::min<std::size_t>(width_of(style) - 20, 22);
   const std::size_t indent = std::min(2 * line["depth"].get<std::size_t>(), room / 2);
   std::string label(indent, ' ');
-  label +=
-      "[" + shown(line["layer"]) + "] " + shown(line["count"] == 1 ? line["name"] : line["family"]);
+  // What kernels do is seldom plain from their names.
+  const Json role = member(line, "role");
+  const bool told = line["layer"] == "K" && role.is_string();
+  label += "[" + shown(line["layer"]) + (told ? " " + shown(role) : std::string()) + "] " +
+           shown(line["count"] == 1 ? line["name"] : line["family"]);
   if (line["count"] != 1) label += " ×" + shown(line["count"]);
   if (line["failed"] == true) label += " FAILED";
   if (line["open"] == true) label += " NOT ENDED";

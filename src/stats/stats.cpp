@@ -113,7 +113,8 @@ Json reconstruction(const RunFolder& run) {
     const Json report = text ? parse_json(*text) : Json();
     if (!report.is_object()) continue;
     json["state"] = "reconstructed";
-    for (const char* key : {"total", "sources", "logs", "coverage", "counters", "notes"}) {
+    for (const char* key :
+         {"total", "sources", "logs", "coverage", "counters", "notes", "roles", "in_flight"}) {
       json[key] = member(report, key);
     }
   }
@@ -208,6 +209,20 @@ class Text {
     if (total.is_object()) block(total);
     const Json coverage = member(part, "coverage");
     if (coverage.is_object()) block(coverage);
+    add_roles(member(member(part, "roles"), "device"));
+  }
+
+  // The device's time by what it was spent on.
+  void add_roles(const Json& roles) {
+    if (!roles.is_array() || roles.empty()) return;
+    out_ += "device time by role\n";
+    for (const Json& role : roles) {
+      const Json name = member(role, "role"), time = member(role, "time_ns");
+      if (!name.is_string() || !time.is_number()) continue;
+      char text[64];
+      std::snprintf(text, sizeof text, "%.3f ms in ", time.get<double>() / 1e6);
+      line(name.get<std::string>(), Json(text + member(role, "count").dump()));
+    }
   }
 
   const Json& json_;

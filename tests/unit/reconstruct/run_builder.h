@@ -55,6 +55,7 @@ class RunBuilder {
     event.track = writer_->track(track);
     return event;
   }
+  TrackId track(const TrackRecord& record) { return writer_->track(record); }
   // A text of the current file.
   StringId text(const std::string& text) { return writer_->intern(text); }
   RunBuilder& add(const EventRecord& event) {

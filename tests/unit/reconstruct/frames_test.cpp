@@ -1,0 +1,93 @@
+// Annotations whose context manager's own frames stand around their begins and ends, as Kineto
+// records them with with_stack=True.
+#include "run_builder.h"
+
+namespace teller {
+namespace {
+
+void frame(RunBuilder& run, const std::string& name, std::int64_t begin, std::int64_t end) {
+  run.range(name, begin, end, kFlagPython);
+}
+
+// Two steps: each begins inside step() > __enter__ and ends inside the next step() > __exit__.
+void add_profiled_loop(RunBuilder& run) {
+  frame(run, "train.py(1): <module>", 0, 1000);
+  frame(run, "profiler.py(1): step", 10, 40);
+  frame(run, "profiler.py(2): __enter__", 20, 35);
+  run.range("ProfilerStep#1", 30, 310);
+  frame(run, "train.py(9): forward", 100, 200);
+  run.range("aten::mm", 110, 190, kFlagOperator);
+  frame(run, "profiler.py(1): step", 300, 340);
+  frame(run, "profiler.py(3): __exit__", 305, 315);
+  frame(run, "profiler.py(2): __enter__", 320, 335);
+  run.range("ProfilerStep#2", 330, 610);
+  frame(run, "train.py(9): backward", 400, 500);
+  frame(run, "profiler.py(1): step", 600, 640);
+  frame(run, "profiler.py(3): __exit__", 605, 615);
+}
+
+TEST(Frames, StepsKeepTheirLengthAndWhatLiesInThem) {
+  RunBuilder run;
+  add_profiled_loop(run);
+  const Rebuilt rebuilt(run);
+  ASSERT_EQ(rebuilt.chains.step_count(), 2u);
+  EXPECT_EQ(rebuilt.chains.steps.begin_ns[0], 30);
+  EXPECT_EQ(rebuilt.chains.steps.end_ns[0], 310);
+  EXPECT_EQ(rebuilt.chains.steps.end_ns[1], 610);
+  EXPECT_EQ(rebuilt.parent("train.py(9): forward"), "ProfilerStep#1");
+  EXPECT_EQ(rebuilt.parent("aten::mm"), "train.py(9): forward");
+  EXPECT_EQ(rebuilt.parent("train.py(9): backward"), "ProfilerStep#2");
+}
+
+TEST(Frames, WhatIsCutIsTheFrameAndIsCounted) {
+  RunBuilder run;
+  add_profiled_loop(run);
+  const Rebuilt rebuilt(run);
+  // step() and __enter__ before the first step; step() and __exit__ at the end of the first;
+  // __enter__ before the second; step() and __exit__ at its end.
+  EXPECT_EQ(rebuilt.counter("frames_cut_by_annotations"), 7u);
+  EXPECT_EQ(rebuilt.counter("overlaps_clipped"), 0u);
+  EXPECT_FALSE(rebuilt.has("ProfilerStep#1", kNodeRepaired));
+  const std::uint32_t enter = rebuilt.node("profiler.py(2): __enter__");
+  for (std::uint32_t node = 0; node < rebuilt.chains.node_count(); ++node) {
+    const std::uint32_t parent = rebuilt.chains.nodes.parent[node];
+    if (parent == kNoIndex) continue;
+    EXPECT_LE(rebuilt.chains.nodes.end_ns[node], rebuilt.chains.nodes.end_ns[parent]);
+  }
+  EXPECT_NE(enter, kNoIndex);
+  EXPECT_TRUE((rebuilt.chains.nodes.flags[enter] & kNodeRepaired) != 0);
+}
+
+TEST(Frames, ANestedAnnotationStandsInTheFunctionThatUsesIt) {
+  RunBuilder run;
+  frame(run, "a.py(1): outer", 0, 200);
+  frame(run, "profiler.py(2): __enter__", 10, 30);
+  frame(run, "<built-in method _record_function_enter_new>", 12, 28);
+  run.range("my region", 20, 100);
+  frame(run, "a.py(2): work", 40, 80);
+  frame(run, "profiler.py(3): __exit__", 90, 120);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.parent("my region"), "a.py(1): outer");
+  EXPECT_EQ(rebuilt.parent("a.py(2): work"), "my region");
+  EXPECT_EQ(rebuilt.counter("frames_cut_by_annotations"), 3u);
+}
+
+TEST(Frames, AnAnnotationInsideAFunctionCutsNothing) {
+  RunBuilder run;
+  frame(run, "a.py(1): outer", 0, 200);
+  run.range("my region", 20, 100);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.parent("my region"), "a.py(1): outer");
+  EXPECT_EQ(rebuilt.counter("frames_cut_by_annotations"), 0u);
+}
+
+TEST(Frames, AnnotationsThatOverlapEachOtherAreStillClipped) {
+  RunBuilder run;
+  run.range("first", 0, 50).range("second", 20, 100);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.counter("overlaps_clipped"), 1u);
+  EXPECT_EQ(rebuilt.chains.nodes.end_ns[rebuilt.node("second")], 50);
+}
+
+}  // namespace
+}  // namespace teller
