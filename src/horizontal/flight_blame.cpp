@@ -106,16 +106,31 @@ class BlameFinder {
     std::sort(ends_.begin(), ends_.end());
   }
 
-  // Of a circle those are to blame that broke the order of most, where there is one.
+  // Of a circle those are to blame that broke the order of most, or else their own of earlier
+  // steps; all where neither is known.
   void add_circle(const std::vector<std::size_t>& nodes) {
-    const std::vector<std::size_t> odd = out_of_order(job_, positions_, nodes);
-    std::vector<std::size_t> named;
-    std::set_intersection(odd.begin(), odd.end(), nodes.begin(), nodes.end(),
-                          std::back_inserter(named));
+    std::vector<std::size_t> named =
+        part_of(out_of_order(job_, positions_, nodes), nodes,
+                "They enqueued operations in another order than most ranks of these groups.");
+    if (named.empty()) {
+      named = part_of(against_habit(job_, positions_, nodes), nodes,
+                      "In the steps before another call followed there, and the others keep to "
+                      "theirs.");
+    }
     if (named.empty()) named = nodes;
-    blame_.out_of_order = blame_.out_of_order || named.size() < nodes.size();
     ends_.insert(ends_.end(), named.begin(), named.end());
     in_circle_.insert(named.begin(), named.end());
+  }
+
+  // `odd` as far as it is in the circle; nobody where it is all of it.
+  std::vector<std::size_t> part_of(const std::vector<std::size_t>& odd,
+                                   const std::vector<std::size_t>& circle, const char* words) {
+    std::vector<std::size_t> named;
+    std::set_intersection(odd.begin(), odd.end(), circle.begin(), circle.end(),
+                          std::back_inserter(named));
+    if (named.size() == circle.size()) named.clear();
+    if (!named.empty()) blame_.circle_words = words;
+    return named;
   }
 
   void suspect(std::size_t end) {

@@ -37,7 +37,8 @@ struct Blame {
   // Global ranks of a send and its receive that are both there and do not come through.
   std::optional<std::pair<int, int>> link;
   std::size_t waiting = 0;  // ranks that wait for others
-  bool out_of_order = false;  // "deadlock": the suspects broke the order of most ranks
+  // "deadlock": why not all ranks of the circle are named; "" where they are.
+  std::string circle_words;
 };
 
 // `positions` are those of find_positions(), `graph` is theirs.
@@ -51,5 +52,9 @@ std::vector<std::size_t> find_circles(const WaitGraph& graph);
 // ranks of both. Empty where no order has a majority.
 std::vector<std::size_t> out_of_order(const Job& job, const std::vector<Position>& positions,
                                       const std::vector<std::size_t>& circle);
+// Of `nodes` those whose call at their position is not the one that followed the calls before it in
+// their own past: programs repeat themselves from step to step.
+std::vector<std::size_t> against_habit(const Job& job, const std::vector<Position>& positions,
+                                       const std::vector<std::size_t>& nodes);
 
 }  // namespace teller::flight

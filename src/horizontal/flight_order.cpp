@@ -14,6 +14,8 @@ using Place = std::pair<std::size_t, std::int64_t>;  // group, sequence number
 
 // Pairs of so many collectives are looked at: a circle of waits has few.
 constexpr std::size_t kMostPlaces = 64;
+// Calls of a rank before the one that is looked at.
+constexpr std::size_t kHistory = 2048;
 
 // Where a rank enqueued a collective among its operations; beyond all where it did not.
 std::size_t turn_of(const Node& node, const Place& place) {
@@ -40,7 +42,45 @@ Orders orders_of(const Job& job, const Place& one, const Place& other) {
   return orders;
 }
 
+// A call as a program makes it again in each step.
+std::string call_text(const Operation& operation) {
+  return std::to_string(operation.group) + " " + flight_operation(operation.entry.name) + " " +
+         std::to_string(operation.other) + (operation.send ? " send" : "");
+}
+
+// Whether what a rank called at `index` never followed there before: each time it had made the same
+// calls before that one, another one came next. `context` calls are compared.
+bool is_unusual(const std::vector<std::string>& calls, std::size_t index, std::size_t context) {
+  if (index < context) return false;
+  const auto before = calls.begin() + static_cast<std::ptrdiff_t>(index - context);
+  const auto here = calls.begin() + static_cast<std::ptrdiff_t>(index);
+  bool seen = false;
+  for (std::size_t i = context; i < index; ++i) {
+    const auto other = calls.begin() + static_cast<std::ptrdiff_t>(i);
+    if (!std::equal(before, here, other - static_cast<std::ptrdiff_t>(context))) continue;
+    if (*other == *here) return false;
+    seen = true;
+  }
+  return seen;
+}
+
 }  // namespace
+
+std::vector<std::size_t> against_habit(const Job& job, const std::vector<Position>& positions,
+                                       const std::vector<std::size_t>& nodes) {
+  std::vector<std::size_t> odd;
+  for (const std::size_t node : nodes) {
+    const std::size_t index = positions[node].operation;
+    if (index == kNone) continue;
+    const std::vector<Operation>& operations = job.nodes[node].operations;
+    std::vector<std::string> calls;
+    const std::size_t first = index > kHistory ? index - kHistory : 0;
+    for (std::size_t i = first; i <= index; ++i) calls.push_back(call_text(operations[i]));
+    const std::size_t here = calls.size() - 1;
+    if (is_unusual(calls, here, 3) || is_unusual(calls, here, 2)) odd.push_back(node);
+  }
+  return odd;
+}
 
 std::vector<std::size_t> out_of_order(const Job& job, const std::vector<Position>& positions,
                                       const std::vector<std::size_t>& circle) {

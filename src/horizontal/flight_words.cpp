@@ -254,10 +254,9 @@ std::string explanation_words(const Job& job, const RankWords& words, const Blam
     text += "So it is with " + std::to_string(blame.suspects.size() - 4) + " more ranks. ";
   }
   if (blame.verdict == "deadlock") {
-    text += blame.out_of_order
-                ? "They enqueued operations in another order than most ranks of these groups, and "
-                  "all wait for each other in a circle. "
-                : "They wait for each other in a circle. ";
+    text += blame.circle_words.empty() ? "They wait for each other in a circle. "
+                                       : "Ranks wait for each other in a circle. ";
+    if (!blame.circle_words.empty()) text += blame.circle_words + " ";
   }
   return text + std::to_string(blame.waiting) + " of " + std::to_string(job.nodes.size()) +
          " ranks wait for others, and their waits lead there." + lacking;
