@@ -24,6 +24,9 @@ double weight_of(Standing standing) {
   }
 }
 
+// How much more a call that its own rank never made there before says.
+constexpr double kHabitWeight = 2;
+
 // Counts the ranks whose waits lead to an end. Ends that are named by the same lists of waits have
 // the same ranks behind them.
 class WaiterCounter {
@@ -74,6 +77,7 @@ class BlameFinder {
     for (const Position& position : positions_) {
       if (position.standing == Standing::kWaits) ++blame_.waiting;
     }
+    weigh_habits();
     score();
     blame_.verdict = verdict();
     if (blame_.verdict == "stuck_together" || blame_.verdict == "all_in_one_place") find_link();
@@ -156,6 +160,21 @@ class BlameFinder {
                      });
   }
 
+  // Of calls without a majority: whose own past tells another call there comes first.
+  void weigh_habits() {
+    std::vector<std::size_t> mismatched;
+    for (const Suspect& suspect : blame_.suspects) {
+      if (positions_[suspect.node].standing == Standing::kMismatched) {
+        mismatched.push_back(suspect.node);
+      }
+    }
+    const std::vector<std::size_t> odd = against_habit(job_, positions_, mismatched);
+    if (odd.empty() || odd.size() == mismatched.size()) return;
+    for (Suspect& suspect : blame_.suspects) {
+      if (std::binary_search(odd.begin(), odd.end(), suspect.node)) suspect.score *= kHabitWeight;
+    }
+  }
+
   std::size_t enqueued(std::size_t node) const {
     const bool inside = positions_[node].standing == Standing::kInside;
     return inside ? job_.nodes[node].pending.size() : 0;
@@ -203,7 +222,7 @@ class BlameFinder {
       const Position& position = positions_[node];
       if (position.standing != Standing::kInside || (start != kNone && node != start)) continue;
       const Operation& operation = job_.nodes[node].operations[position.operation];
-      if (operation.other < 0 || !job_.nodes[node].rank) return;
+      if (operation.other < 0 || !job_.nodes[node].rank) continue;
       const int self = *job_.nodes[node].rank;
       blame_.link =
           operation.send ? std::pair(self, operation.other) : std::pair(operation.other, self);

@@ -16,6 +16,8 @@ using Place = std::pair<std::size_t, std::int64_t>;  // group, sequence number
 constexpr std::size_t kMostPlaces = 64;
 // Calls of a rank before the one that is looked at.
 constexpr std::size_t kHistory = 2048;
+// So many calls before it are compared; fewer where they had not been made before.
+constexpr std::size_t kContext = 3;
 
 // Where a rank enqueued a collective among its operations; beyond all where it did not.
 std::size_t turn_of(const Node& node, const Place& place) {
@@ -48,20 +50,22 @@ std::string call_text(const Operation& operation) {
          std::to_string(operation.other) + (operation.send ? " send" : "");
 }
 
-// Whether what a rank called at `index` never followed there before: each time it had made the same
-// calls before that one, another one came next. `context` calls are compared.
-bool is_unusual(const std::vector<std::string>& calls, std::size_t index, std::size_t context) {
-  if (index < context) return false;
+enum class Habit { kUnknown, kKept, kBroken };
+
+// Whether what a rank called at `index` had followed the `context` calls before it earlier; unknown
+// where they had not been made before.
+Habit habit_of(const std::vector<std::string>& calls, std::size_t index, std::size_t context) {
+  if (index < context) return Habit::kUnknown;
   const auto before = calls.begin() + static_cast<std::ptrdiff_t>(index - context);
   const auto here = calls.begin() + static_cast<std::ptrdiff_t>(index);
-  bool seen = false;
+  Habit habit = Habit::kUnknown;
   for (std::size_t i = context; i < index; ++i) {
     const auto other = calls.begin() + static_cast<std::ptrdiff_t>(i);
     if (!std::equal(before, here, other - static_cast<std::ptrdiff_t>(context))) continue;
-    if (*other == *here) return false;
-    seen = true;
+    if (*other == *here) return Habit::kKept;
+    habit = Habit::kBroken;
   }
-  return seen;
+  return habit;
 }
 
 }  // namespace
@@ -76,8 +80,11 @@ std::vector<std::size_t> against_habit(const Job& job, const std::vector<Positio
     std::vector<std::string> calls;
     const std::size_t first = index > kHistory ? index - kHistory : 0;
     for (std::size_t i = first; i <= index; ++i) calls.push_back(call_text(operations[i]));
-    const std::size_t here = calls.size() - 1;
-    if (is_unusual(calls, here, 3) || is_unusual(calls, here, 2)) odd.push_back(node);
+    Habit habit = Habit::kUnknown;
+    for (std::size_t context = kContext; context > 0 && habit == Habit::kUnknown; --context) {
+      habit = habit_of(calls, calls.size() - 1, context);
+    }
+    if (habit == Habit::kBroken) odd.push_back(node);
   }
   return odd;
 }

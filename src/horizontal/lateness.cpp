@@ -42,13 +42,22 @@ double core_spread(std::vector<double> values) {
   return 1.57 * shortest;  // of a normal distribution: its σ
 }
 
-// The median of all values but one.
-double median_without(const std::vector<double>& values, std::size_t left_out) {
-  std::vector<double> others;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (i != left_out) others.push_back(values[i]);
+// For each value the median of all others; sorted once.
+std::vector<double> medians_of_others(const std::vector<double>& values) {
+  const std::size_t count = values.size();
+  if (count < 2) return std::vector<double>(count, 0);
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> medians(count);
+  for (std::size_t left_out = 0; left_out < count; ++left_out) {
+    const auto at = [&](std::size_t i) { return values[order[i < left_out ? i : i + 1]]; };
+    const std::size_t half = (count - 1) / 2;
+    medians[order[left_out]] =
+        (count - 1) % 2 == 1 ? at(half) : (at(half - 1) + at(half)) / 2;
   }
-  return median(std::move(others));
+  return medians;
 }
 
 // What both say, as far as both say it.
@@ -146,11 +155,15 @@ class Finder {
     Unit& unit = unit_of(collective.members[0], index);
     ++unit.collectives;
     std::vector<double> begins, own, ends;
+    auto member = collective.members.begin();  // both are by rank, and arrivals are of members
     for (const Arrival& arrival : one.arrivals) {
+      while (member->rank != arrival.rank) ++member;
       begins.push_back(arrival.begin_ns);
       ends.push_back(arrival.end_ns);
-      own.push_back(found_.own_ns[arrival.rank][place_of(collective, arrival.rank)]);
+      own.push_back(found_.own_ns[arrival.rank][member->at]);
     }
+    const std::vector<double> others_begin = medians_of_others(begins);
+    const std::vector<double> others_own = medians_of_others(own);
     unit.end_ns = std::max(unit.end_ns, median(ends));
     const bool all_known = std::all_of(own.begin(), own.end(), [](double x) { return x >= 0; });
     for (std::size_t i = 0; i < one.arrivals.size(); ++i) {
@@ -159,19 +172,12 @@ class Finder {
       if (!all_known) continue;  // ranks start to record at different times: nobody is late yet
       unit.own_ns[rank] += own[i];
       const double late =
-          agreed(begins[i] - median_without(begins, i), own[i] - median_without(own, i));
+          agreed(begins[i] - others_begin[i], own[i] - others_own[i]);
       unit.late_ns[rank] += late;
       unit.most_ns[rank] = std::max(unit.most_ns[rank], late);
       const auto position = static_cast<std::uint32_t>(unit.collectives - 1);
       if (late > 0) found_.cases[rank].push_back({at, index, position, late});
     }
-  }
-
-  static std::uint32_t place_of(const Collective& collective, std::uint32_t rank) {
-    for (const Member& member : collective.members) {
-      if (member.rank == rank) return member.at;
-    }
-    return 0;  // not reached: arrivals are of members
   }
 
   void finish() {

@@ -338,7 +338,7 @@ def skipped_at_first(machine: Machine, rank: int) -> dict:
 def wrong_call(machine: Machine, rank: int) -> dict:
     def change(program: list[Op], index: int) -> None:
         op = program[index]
-        program[index] = Op(op.group, "reduce_scatter" if op.name != "reduce_scatter" else "broadcast", op.elements)
+        program[index] = Op(op.group, "broadcast", op.elements)
     return _change(machine, rank, change)
 
 
@@ -352,14 +352,15 @@ def wrong_size(machine: Machine, rank: int) -> dict:
 
 
 def wrong_call_of_a_pair(machine: Machine, rank: int) -> dict:
-    """Of two members both are named: nobody can say who is wrong."""
-    index = _index(machine, rank, lambda op: op.ends is None and len(machine.job.groups[op.group][1]) == 2)
+    """Of two members both are named; the steps before tell who comes first."""
+    index = _index(machine, rank, lambda op: op.ends is None and len(machine.job.groups[op.group][1]) == 2,
+                   len(machine.program[rank]) // 2 + 1)
     if index < 0:
         return {}
     op = machine.program[rank][index]
-    machine.program[rank][index] = Op(op.group, "reduce_scatter", op.elements)
+    machine.program[rank][index] = Op(op.group, "broadcast", op.elements)
     members = set(machine.members(rank, index))
-    return {"required": members, "allowed": members}
+    return {"required": members, "allowed": members, "first": {rank}, "needs_past": True}
 
 
 def wrong_order(machine: Machine, rank: int) -> dict:
@@ -385,7 +386,8 @@ def wrong_order_of_groups(machine: Machine, rank: int) -> dict:
     index = machine.random.choice(places)
     program[index], program[index + 1] = program[index + 1], program[index]
     if machine.world == 2:
-        return {"required": {0, 1}, "allowed": {0, 1}}
+        return {"required": {rank}, "allowed": {0, 1}, "first": {rank} if index > len(program) // 2 else None,
+                "needs_past": True}
     return {"required": {rank}, "allowed": {rank}}
 
 
