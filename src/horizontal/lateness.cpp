@@ -103,16 +103,24 @@ class Finder {
   }
 
   // The step that a collective lies in; outside of all, the one of its source that began last
-  // before it: a step's range may be cut short.
+  // before it: a step's range may be cut short. Ranges of steps that overlap by a rounding of their
+  // times may have made the chains give one's calls to the one before it: what begins after the end
+  // of its step belongs to the step that it lies in.
   std::uint32_t step_of(const Operation& op) {
     const std::uint32_t node = op.call == kNoIndex ? op.node : op.call;
-    if (chains_.nodes.step[node] != kNoIndex) return chains_.nodes.step[node];
-    const std::uint16_t source = chains_.nodes.source[node];
-    const auto& begun = steps_of_source_[source];
+    const std::uint32_t stated = chains_.nodes.step[node];
+    const std::int64_t time = op.call == kNoIndex ? op.begin_ns : chains_.nodes.begin_ns[node];
+    const auto ends_before = [&](std::uint32_t step) {
+      return chains_.steps.open[step] == 0 && chains_.steps.end_ns[step] <= time;
+    };
+    if (stated != kNoIndex && !ends_before(stated)) return stated;
+    const auto& begun = steps_of_source_[chains_.nodes.source[node]];
     const auto after =
-        std::upper_bound(begun.begin(), begun.end(), op.begin_ns,
-                         [](std::int64_t time, const auto& step) { return time < step.first; });
-    return after == begun.begin() ? kNoIndex : std::prev(after)->second;
+        std::upper_bound(begun.begin(), begun.end(), time,
+                         [](std::int64_t at, const auto& step) { return at < step.first; });
+    const std::uint32_t latest = after == begun.begin() ? kNoIndex : std::prev(after)->second;
+    if (stated == kNoIndex) return latest;
+    return latest == kNoIndex || ends_before(latest) ? stated : latest;
   }
 
   void list_steps() {

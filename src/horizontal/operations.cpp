@@ -126,13 +126,13 @@ class Finder {
     } else if (!ranges.empty()) {
       for (const std::uint32_t node : ranges) add(node, call);
     } else if (is_annotation(name(call))) {
-      loose_[chains_.nodes.source[call]].ranges.push_back(call);
+      loose_[chains_.nodes.source[call]].ranges.push_back({call, merged_facts(call, call)});
     } else {
       loose_[chains_.nodes.source[call]].calls.push_back({call, merged_facts(call, call)});
     }
   }
 
-  // A call and what it holds besides itself.
+  // A call or range, and what it holds besides itself.
   struct Call {
     std::uint32_t node = 0;
     CollectiveFacts facts;
@@ -141,7 +141,7 @@ class Finder {
   // call asks for on threads of its own.
   struct Loose {
     std::vector<Call> calls;
-    std::vector<std::uint32_t> ranges;
+    std::vector<Call> ranges;
   };
 
   // Gloo's threads take operations in the order in which they were asked for: a range belongs to
@@ -158,14 +158,15 @@ class Finder {
     });
     std::sort(loose.calls.begin(), loose.calls.end(),
               [&](const Call& a, const Call& b) { return earlier(a.node, b.node); });
-    std::sort(loose.ranges.begin(), loose.ranges.end(), earlier);
+    std::sort(loose.ranges.begin(), loose.ranges.end(),
+              [&](const Call& a, const Call& b) { return earlier(a.node, b.node); });
     std::size_t next = 0;
-    for (const std::uint32_t range : loose.ranges) {
-      const bool asked = next < loose.calls.size() && !earlier(range, loose.calls[next].node);
+    for (const Call& range : loose.ranges) {
+      const bool asked = next < loose.calls.size() && !earlier(range.node, loose.calls[next].node);
       if (asked) {
         add_tied(loose.calls[next++], range);
       } else {
-        put(range, range, facts_.at(range).facts);
+        put(range.node, range.node, range.facts);
       }
     }
     for (; next < loose.calls.size(); ++next) {
@@ -178,13 +179,13 @@ class Finder {
   }
 
   // The rank has come when it calls; the operation is over when its range ends.
-  void add_tied(const Call& call, std::uint32_t range) {
+  void add_tied(const Call& call, const Call& range) {
     CollectiveFacts facts = call.facts;
-    facts.fill_from(facts_.at(range).facts);
+    facts.fill_from(range.facts);
     Operation* one = put(call.node, call.node, facts);
     if (one == nullptr) return;
-    one->end_ns = std::max(facts_.at(range).end_ns, one->begin_ns);
-    one->open = (chains_.nodes.flags[range] & kNodeOpen) != 0;
+    one->end_ns = std::max(facts_.at(range.node).end_ns, one->begin_ns);
+    one->open = (chains_.nodes.flags[range.node] & kNodeOpen) != 0;
   }
 
   // Its own facts, then those of the ranges around it, then of what else the call holds.

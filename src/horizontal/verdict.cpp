@@ -18,6 +18,9 @@ constexpr double kLateShare = 0.05;  // of a unit
 constexpr double kTurnNs = 15e6;
 constexpr double kPlacesShare = 1.0 / 3;  // the places of a step where it is latest
 constexpr double kConcentrated = 0.7;     // hold this much of its lateness, if something is there
+constexpr double kSteadyShare = 0.1;      // … or is late by this much of a unit
+constexpr double kSteadyUnits = 0.9;      // in so many of the units
+constexpr double kSteadyEven = 5;         // and varies by a fifth of it at most
 constexpr double kOftenShare = 0.5;       // of the units: late as a rule
 constexpr double kRareSpreads = 8;        // late now and then: only what is far out counts
 constexpr double kRareSingles = 5;  // … at one collective: small delays sum up on busy machines
@@ -106,11 +109,24 @@ class Judge {
   // Lateness per unit: all of it, or what is more than a turn of the scheduler each time.
   std::vector<double> counted_lateness(std::uint32_t rank) const {
     std::vector<double> late(found_.lateness.units.size(), 0);
-    const bool all = on_device(rank) || is_concentrated(rank);
+    const bool all = on_device(rank) || is_concentrated(rank) || is_steady(rank);
     for (const LateCase& one : found_.lateness.cases[rank]) {
       if (all || one.late_ns > kTurnNs) late[one.unit] += one.late_ns;
     }
     return late;
+  }
+
+  // Late in nearly every unit by nearly the same: no scheduler is that even.
+  bool is_steady(std::uint32_t rank) const {
+    std::vector<double> late;
+    std::size_t far = 0;
+    for (const Unit& unit : found_.lateness.units) {
+      late.push_back(unit.late_ns[rank]);
+      if (unit.late_ns[rank] > std::max(kRareSpreads * spread_, kSteadyShare * unit_)) ++far;
+    }
+    const double usual = median(late);
+    return static_cast<double>(far) >= kSteadyUnits * static_cast<double>(late.size()) &&
+           spread_about(std::move(late), usual) < usual / kSteadyEven;
   }
 
   bool is_concentrated(std::uint32_t rank) const {
