@@ -93,7 +93,8 @@ class Finder {
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < measures_.size(); ++i) {
       const Operation& first = operation(matching_.collectives[i].shown);
-      const bool useful = measures_[i].arrivals.size() >= 2 && !matching_.collectives[i].mismatched;
+      const bool useful = measures_[i].arrivals.size() >= 2 && !measures_[i].impossible &&
+                          !matching_.collectives[i].mismatched;
       if (useful && is_synchronising(operations_.texts.view(first.operation))) order.push_back(i);
     }
     std::stable_sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
@@ -172,7 +173,9 @@ class Finder {
     }
     const std::vector<double> others_begin = medians_of_others(begins);
     const std::vector<double> others_own = medians_of_others(own);
-    unit.end_ns = std::max(unit.end_ns, median(ends));
+    // All leave together: of two ends the earlier one is right, if one of them is absurd.
+    const double left = quantile(ends, 0.5 - 0.5 / static_cast<double>(ends.size()));
+    unit.end_ns = std::max({unit.end_ns, left, one.last_begin_ns});
     const bool all_known = std::all_of(own.begin(), own.end(), [](double x) { return x >= 0; });
     for (std::size_t i = 0; i < one.arrivals.size(); ++i) {
       const std::uint32_t rank = one.arrivals[i].rank;

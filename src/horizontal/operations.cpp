@@ -226,6 +226,7 @@ class Finder {
     one.group = group_of(facts);
     one.sequence = facts.sequence;
     one.bytes = facts.bytes;
+    one.size_is_sure = facts.bytes >= 0 && facts.both_sizes;
     one.begin_ns = chains_.nodes.begin_ns[node];
     one.end_ns = std::max(facts_.at(node).end_ns, one.begin_ns);
     one.from = facts.from;

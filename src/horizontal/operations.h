@@ -22,6 +22,7 @@ struct Operation {
   std::uint32_t group = 0;        // Operations::texts: name and ranks of the process group
   std::int64_t sequence = -1;
   std::int64_t bytes = -1;
+  bool size_is_sure = false;  // what goes in and what comes out are both known
   std::int64_t begin_ns = 0;  // the rank has come
   std::int64_t end_ns = 0;
   std::int32_t from = -1, to = -1;  // of a point-to-point operation

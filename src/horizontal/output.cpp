@@ -96,7 +96,7 @@ Json odd_json(const Comparison& found, std::size_t at, const std::vector<std::ui
 
 Json collectives_json(const Comparison& found) {
   std::uint64_t matched = 0, whole = 0, alone = 0, mismatched = 0, missing = 0, beyond = 0;
-  std::uint64_t sequenced = 0;
+  std::uint64_t sequenced = 0, impossible = 0;
   Json odd = Json::array();
   for (std::size_t i = 0; i < found.matching.collectives.size(); ++i) {
     const Collective& one = found.matching.collectives[i];
@@ -106,6 +106,7 @@ Json collectives_json(const Comparison& found) {
     if (one.members.size() > 1 && one.by_sequence) ++sequenced;
     if (one.members.size() == 1) ++alone;
     if (one.mismatched) ++mismatched;
+    if (found.measures[i].impossible) ++impossible;
     missing += gone.size();
     beyond += one.absent.size() - gone.size();
     const bool listed = odd.size() < kMostListed && (one.mismatched || !gone.empty());
@@ -119,9 +120,12 @@ Json collectives_json(const Comparison& found) {
           {"matched_by_sequence", sequenced},
           {"on_one_rank", alone},
           {"mismatched", mismatched},
+          {"impossible", impossible},
           {"missing", missing},
           {"outside_recording", beyond},
           {"repeated", found.matching.duplicates},
+          {"mixed_numbering", found.matching.mixed_groups},
+          {"numbering_restarts", found.matching.restarts},
           {"without_rank", ops.without_rank},
           {"without_kernel", ops.without_kernel},
           {"waits", ops.waits},
@@ -225,6 +229,12 @@ std::string comparison_text(const Json& json) {
     if (collectives[key] != 0) text += "note: " + collectives[key].dump() + words;
   };
   note("missing", " times a rank is missing in a collective\n");
+  note("impossible",
+       " collectives have times that cannot be (a rank came after the others had left): nothing is "
+       "concluded from them\n");
+  note("mixed_numbering",
+       " groups are numbered by some ranks or calls only, or by numbers that begin anew: their "
+       "collectives are matched by order\n");
   note("mismatched", " collectives are called differently by different ranks\n");
   for (const Json& line : json["verdict"]["evidence"]) {
     text += printable(line.get<std::string>()) + "\n";

@@ -141,6 +141,20 @@ class Ranks:
                 self.event(rank, f"ProfilerStep#{self.step}", begins[rank], self.now[rank], "user_annotation")
         return self
 
+    def spoil(self, how: str, rank: int) -> "Ranks":
+        """Makes one event of a rank absurd: of which sort, and what of it."""
+        sort, _, what = how.partition(" ")
+        fits = {"host": lambda e: e["cat"] == "cpu_op" and e["name"].startswith("aten"), "kernel": lambda e: e["cat"] == "kernel",
+                "collective": lambda e: "Collective name" in e["args"] and (e["cat"] == "kernel") == self.device,
+                "range": lambda e: e["name"].startswith(("c10d", "ncclDev")), "data": lambda e: "DataLoader" in e["name"],
+                "step": lambda e: e["name"].startswith("ProfilerStep")}[sort]
+        events = [event for event in self.events[rank] if fits(event)]
+        if events:
+            changes = {"long": {"dur": 1e15}, "hours": {"dur": 4e10}, "negative": {"dur": -5e7}, "nan": {"dur": float("nan")},
+                       "early": {"ts": -1e15}, "late": {"ts": 8e15}, "text": {"dur": "long"}}
+            self.random.choice(events[len(events) // 4:3 * len(events) // 4]).update(changes[what])
+        return self
+
     def link_of_ring(self) -> tuple[int, int]:
         return tuple(sorted([self.culprit, (self.culprit + 1) % self.ranks]))
 
@@ -167,6 +181,8 @@ class Ranks:
         return named == [self.culprit] and link is None
 
 
+SPOILT = tuple(f"{sort} {what}" for sort in ("host", "kernel", "collective", "range", "data", "step")
+               for what in ("long", "hours", "negative", "nan", "early", "late", "text"))
 FAULTS = ("healthy", "compute", "data", "gc", "checkpoint", "silent", "launch", "throttled", "uniform", "network", "link")
 
 
