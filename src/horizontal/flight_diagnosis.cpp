@@ -60,7 +60,7 @@ RankVerdict verdict_of(const Reading& reading) {
     const Node& node = reading.job.nodes[suspect.node];
     if (!node.rank) continue;
     verdict.culprits.push_back(
-        {*node.rank, rounded(suspect.score), reading.words->of(suspect.node)});
+        {*node.rank, true, rounded(suspect.score), reading.words->of(suspect.node)});
   }
   if (reading.blame.link) {
     verdict.link = CulpritLink{reading.blame.link->first, reading.blame.link->second,

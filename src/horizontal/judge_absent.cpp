@@ -101,7 +101,8 @@ std::vector<CulpritRank> absent_ranks(const Comparison& found) {
     CulpritRank culprit;
     culprit.rank = found.operations.ranks[rank].rank;
     culprit.score = static_cast<double>(one.absent + one.different) / static_cast<double>(all);
-    const std::string who = "rank " + std::to_string(culprit.rank);
+    culprit.numbered = found.operations.ranks[rank].numbered;
+    const std::string& who = found.operations.ranks[rank].name;
     culprit.why = one.absent > 0
                       ? who + " did not come to " + std::to_string(one.absent) +
                             " collectives in which other ranks wait when the recording ends; the "

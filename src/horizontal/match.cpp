@@ -44,6 +44,7 @@ class Matcher {
     std::vector<std::int64_t> list;
     std::size_t without = 0;   // operations that have none
     std::int64_t newest = -1;  // since they began anew
+    std::int64_t since = 0;    // so many numbers since then
     std::uint32_t epoch = 0;   // how often they did
   };
 
@@ -92,9 +93,12 @@ class Matcher {
       // Streams run beside each other: a number may come a few places late.
       if (list[at].sequence + kOutOfOrder < numbers.newest ||
           (list[at].sequence <= 1 && numbers.newest >= kLeastBefore)) {
-        ++numbers.epoch;
+        // A few that stand before all others have a wrong time.
+        if (numbers.since >= kLeastBefore) ++numbers.epoch;
         numbers.newest = -1;
+        numbers.since = 0;
       }
+      ++numbers.since;
       numbers.newest = std::max(numbers.newest, list[at].sequence);
       epoch_of_.back()[at] = numbers.epoch;
     }

@@ -34,16 +34,19 @@ class Finder {
 
  private:
   void lay_out_ranks() {
+    SourceRanks ranks = find_source_ranks(chains_, facts_);
+    found_.shared = std::move(ranks.shared);
     std::map<std::int32_t, std::vector<std::uint16_t>> sources;
-    for (std::size_t i = 0; i < chains_.source_count(); ++i) {
-      const auto source = static_cast<std::uint16_t>(i);
-      const std::int32_t rank = chains_.rank_of_source(source);
-      if (rank >= 0) sources[rank].push_back(source);
+    for (std::size_t i = 0; i < ranks.of.size(); ++i) {
+      if (ranks.of[i].rank >= 0) sources[ranks.of[i].rank].push_back(static_cast<std::uint16_t>(i));
     }
     index_.assign(chains_.source_count(), kNoIndex);
     for (auto& [rank, list] : sources) {
       RankOperations one;
       one.rank = rank;
+      one.numbered = ranks.of[list[0]].numbered;
+      one.rank_from = ranks.of[list[0]].from;
+      one.name = one.numbered ? "rank " + std::to_string(rank) : process_name(list[0]);
       one.host = std::string(chains_.host_of_source(list[0]));
       for (const std::uint16_t source : list) {
         if (chains_.host_of_source(source) != one.host) one.host.clear();
@@ -52,6 +55,10 @@ class Finder {
       one.sources = std::move(list);
       found_.ranks.push_back(std::move(one));
     }
+  }
+
+  std::string process_name(std::uint16_t source) const {
+    return "the rank of " + std::string(chains_.string(chains_.sources.name[source]).substr(0, 200));
   }
 
   bool is_collective(std::uint32_t node) const {

@@ -167,6 +167,7 @@ class Judge {
       if (found_.verdict.culprits.empty()) found_.culprit_doing = doing.doing;
       CulpritRank culprit;
       culprit.rank = found_.operations.ranks[lag.rank].rank;
+      culprit.numbered = found_.operations.ranks[lag.rank].numbered;
       culprit.score = lag.counted_ns() / (all + noise);
       culprit.why = why(lag, doing);
       found_.verdict.culprits.push_back(std::move(culprit));
@@ -185,7 +186,7 @@ class Judge {
       }
       waits.push_back(median(std::move(others)));
     }
-    std::string text = "rank " + std::to_string(found_.operations.ranks[lag.rank].rank) +
+    std::string text = found_.operations.ranks[lag.rank].name +
                        " comes late to collectives in " + std::to_string(count) + " of " +
                        std::to_string(units.size()) + (steps ? " steps" : " collectives") +
                        ", by " + time_text(lag.typical_ns) + " in the median of them (" +
@@ -223,6 +224,9 @@ void add_evidence(Comparison& found) {
   RankVerdict& verdict = found.verdict;
   for (const CulpritRank& one : verdict.culprits) verdict.evidence.push_back(one.why);
   if (verdict.link) verdict.evidence.push_back(verdict.link->why);
+  for (const SharedRank& one : found.operations.shared) {
+    found.verdict.unclear = found.verdict.unclear || !one.apart;
+  }
 }
 
 }  // namespace
