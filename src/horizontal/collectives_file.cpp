@@ -51,6 +51,9 @@ Json line_json(const Comparison& found, std::size_t at) {
          {"aligned_begin_ns",
           placed ? Json(found.clocks.origin_ns + std::llround(measured.arrivals[next].begin_ns))
                  : Json()},
+         {"aligned_end_ns",
+          placed ? Json(found.clocks.origin_ns + std::llround(measured.arrivals[next].end_ns))
+                 : Json()},
          {"wait_ns", placed && timed ? ns_or_null(measured.arrivals[next].wait_ns) : Json()}});
   }
   Json absent = Json::array();

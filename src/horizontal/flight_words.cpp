@@ -163,7 +163,7 @@ class Writer {
     const FirstHand& waiters = first_hand(node);
     std::string words;
     if (self.rank) {
-      words = "there is no dump of " + node_words(self);
+      words = "there is no dump from " + node_words(self);
     } else {
       words = "of " + std::to_string(job_.absent_unnamed) +
               (job_.absent_unnamed == 1 ? " rank" : " ranks") +

@@ -77,6 +77,16 @@ class Matcher {
     }
   }
 
+  // A few old numbers at the end are no new numbering: their times are wrong.
+  void end_numbering(const std::vector<Operation>& list, std::uint32_t group, Numbers& numbers) {
+    if (numbers.epoch == 0 || numbers.since >= kLeastBefore) return;
+    for (std::size_t at = 0; at < list.size(); ++at) {
+      std::uint32_t& epoch = epoch_of_.back()[at];
+      if (list[at].group == group && epoch == numbers.epoch) --epoch;
+    }
+    --numbers.epoch;
+  }
+
   std::map<std::uint32_t, Numbers> numbers_of(std::uint32_t rank) {
     std::map<std::uint32_t, Numbers> all;
     const auto& list = operations_.ranks[rank].list;
@@ -102,6 +112,7 @@ class Matcher {
       numbers.newest = std::max(numbers.newest, list[at].sequence);
       epoch_of_.back()[at] = numbers.epoch;
     }
+    for (auto& [group, numbers] : all) end_numbering(list, group, numbers);
     return all;
   }
 

@@ -16,6 +16,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostListed = 100;  // odd collectives, kinds
+// For people and programs that meet a local time: of a rank whose offset is applied.
+constexpr const char* kToBaseClock =
+    "origin_ns + (1 - drift_ppm * 1e-6) * (time_ns - origin_ns - offset_ns) where applied, else "
+    "time_ns";
 constexpr std::size_t kFilesLength = 400;
 constexpr std::size_t kMostSources = 16;  // named per rank
 
@@ -248,7 +252,8 @@ Json comparison_json(const Chains& chains, const Comparison& found) {
   json["clocks"] = {{"aligned", aligned},
                     {"not_aligned", found.clocks.ranks.size() - aligned},
                     {"residual_ns", aligned > 1 ? whole_ns(found.clocks.residual_ns) : Json()},
-                    {"origin_ns", found.clocks.origin_ns}};
+                    {"origin_ns", found.clocks.origin_ns},
+                    {"to_base_clock", kToBaseClock}};
   json["kinds"] = kinds_json(found);
   Json own = Json::array();
   for (const double ns : found.pace.own_ns) own.push_back(whole_ns(ns));

@@ -401,9 +401,7 @@ def another_dump_is_missing(machine: Machine, rank: int) -> dict:
     """Another rank, which is well, wrote no dump: it may be named too, but not first."""
     machine.host_stops[rank] = _index(machine, rank)
     other = machine.random.choice([one for one in range(machine.world) if one != rank])
-    if machine.world == 2:
-        return {"required": set(), "allowed": {rank, other}, "absent": {other}}
-    return {"required": set(), "allowed": {rank, other}, "absent": {other}}
+    return {"required": {rank} if machine.world > 2 else set(), "allowed": {rank, other}, "absent": {other}}
 
 
 def stuck_transfer(machine: Machine, rank: int) -> dict:

@@ -44,7 +44,6 @@ def test_times_that_cannot_be_are_counted(tmp_path: Path) -> None:
     job.spoil("range late", 1)
     found = compared(job.write(tmp_path / "traces"), tmp_path / "run")
     assert found["collectives"]["impossible"] == 1 and found["verdict"]["culprits"] == []
-    assert "1 collectives have times that cannot be" in run_teller("reconstruct", tmp_path / "run", "--force").stdout or True
 
 
 def all_state_zero(job: rank_matrix.Ranks, folder: Path, what: str) -> Path:
@@ -77,8 +76,7 @@ def test_traces_that_all_state_rank_0_are_told_apart(tmp_path: Path, by: str) ->
         assert named == [None] and f"part{job.culprit * 7 + 3}.json comes late" in found["verdict"]["culprits"][0]["why"]
     else:
         assert named == [job.culprit] and {one["rank_from"] for one in found["ranks"]} == {by}
-    assert "4 traces with collectives all state rank 0 (part3.json, part10.json" in found["verdict"]["notes"][0] or \
-        "part" in found["verdict"]["notes"][0]
+    assert found["verdict"]["notes"][0].startswith("4 traces with collectives all state rank 0 (part1.json, part3.json")
 
 
 def test_traces_that_cannot_be_told_apart_are_not_healthy(tmp_path: Path) -> None:
