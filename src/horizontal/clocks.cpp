@@ -192,8 +192,8 @@ class Aligner {
     return std::move(clocks_);
   }
 
-  // Makes of the line that was fitted, common = raw − offset − drift · raw, what a clock is ahead by
-  // when the common time is 0: common = (1 − drift) · (time − offset).
+  // Makes of the line that was fitted, common = raw − offset − drift · raw, what a clock is ahead
+  // by when the common time is 0: common = (1 − drift) · (time − offset).
   void judge(std::uint32_t rank, RankClock& clock) const {
     if (!shares_enough(rank)) {
       clock.why = "it shares " + std::to_string(clock.collectives) +
@@ -221,7 +221,7 @@ class Aligner {
   const Operations& operations_;
   const Matching& matching_;
   std::vector<const Collective*> used_;
-  std::vector<std::int64_t> rough_;   // by rank: how far its clock is ahead, roughly
+  std::vector<std::int64_t> rough_;  // by rank: how far its clock is ahead, roughly
   std::vector<std::uint32_t> base_;  // by rank: the one that it is aligned to; kNoIndex for none
   Clocks clocks_;
 };

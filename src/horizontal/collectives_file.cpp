@@ -57,7 +57,8 @@ Json line_json(const Comparison& found, std::size_t at) {
          {"wait_ns", placed && timed ? ns_or_null(measured.arrivals[next].wait_ns) : Json()}});
   }
   Json absent = Json::array();
-  for (const std::uint32_t rank : one.absent) absent.push_back(rank_json(found.operations.ranks[rank]));
+  for (const std::uint32_t rank : one.absent)
+    absent.push_back(rank_json(found.operations.ranks[rank]));
   json["absent"] = std::move(absent);
   return json;
 }

@@ -75,7 +75,8 @@ std::string explanation_of(const Json& verdict) {
   for (const Json& line : member(verdict, "evidence")) {
     if (line.is_string()) text += (text.empty() ? "Ranks: " : " ") + line.get<std::string>() + ".";
   }
-  if (text.empty() && is_unclear(verdict)) return "Not all ranks were compared." + notes_of(verdict);
+  if (text.empty() && is_unclear(verdict))
+    return "Not all ranks were compared." + notes_of(verdict);
   if (text.empty()) {
     return "Ranks: none of them comes late to collectives beyond what healthy ones scatter by." +
            notes_of(verdict);

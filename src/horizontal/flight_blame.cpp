@@ -31,8 +31,7 @@ constexpr double kHabitWeight = 2;
 // the same ranks behind them.
 class WaiterCounter {
  public:
-  explicit WaiterCounter(const WaitGraph& graph)
-      : graph_(graph), seen_(graph.backward.size(), 0) {}
+  explicit WaiterCounter(const WaitGraph& graph) : graph_(graph), seen_(graph.backward.size(), 0) {}
 
   std::size_t count(std::size_t end) {
     // Who waits itself may be among those behind it, as in a circle.

@@ -217,11 +217,10 @@ class JobMaker {
     job_.fields_unread += entry.unread.size();
     if (!doubtful && entry.unread.empty()) return;
     if (job_.entries_contradictory++ > 0) return;
-    job_.first_contradictory =
-        entry.name + " of group " + entry.group + ": " +
-        (!entry.contradiction.empty() ? entry.contradiction
-         : doubtful                   ? "its state is " + entry.state_text
-                                      : entry.unread.front() + " is not of its type");
+    job_.first_contradictory = entry.name + " of group " + entry.group + ": " +
+                               (!entry.contradiction.empty() ? entry.contradiction
+                                : doubtful                   ? "its state is " + entry.state_text
+                                           : entry.unread.front() + " is not of its type");
   }
 
   // With dumps of unknown rank it is not known which ranks are absent, but how many.

@@ -50,8 +50,9 @@ std::string coverage_text(const Json& coverage) {
                                 " ranks, of which ones is not known");
   }
   if (coverage["entries_contradictory"] != 0) {
-    text += line("doubtful", coverage["entries_contradictory"].dump() +
-                                 " entries contradict themselves or have fields that can't be read");
+    text +=
+        line("doubtful", coverage["entries_contradictory"].dump() +
+                             " entries contradict themselves or have fields that can't be read");
   }
   if (coverage["entries_unread"] != 0) {
     text += line("unread", coverage["entries_unread"].dump() + " entries can't be read");

@@ -12,9 +12,9 @@ namespace {
 
 // Operations after which every rank knows that every other one has come: where one rank has
 // completed one, all have taken part.
-constexpr std::string_view kMutual[] = {"all_reduce",    "all_gather", "reduce_scatter",
-                                        "all_to_all",    "barrier",    "allreduce",
-                                        "allgather",     "alltoall",   "reducescatter"};
+constexpr std::string_view kMutual[] = {"all_reduce", "all_gather", "reduce_scatter",
+                                        "all_to_all", "barrier",    "allreduce",
+                                        "allgather",  "alltoall",   "reducescatter"};
 
 bool is_mutual(const Operation& operation) {
   const std::string name = flight_operation(operation.entry.name);
@@ -30,8 +30,8 @@ Stream stream_of(const Operation& operation) {
 // How all members of a group stand to one of its collectives.
 struct Stand {
   std::vector<std::size_t> completed, started, unclear;  // members
-  WaitList missing;          // whom one that is there waits for
-  WaitList missing_started;  // the same for one that has begun it
+  WaitList missing;                                      // whom one that is there waits for
+  WaitList missing_started;                              // the same for one that has begun it
   const Mismatch* mismatch = nullptr;
 };
 
@@ -277,9 +277,8 @@ class RankReader {
   bool is_unclear(const Node& peer, const Operation& operation) const {
     const auto holes = peer.holes.find(kNone);
     if (holes != peer.holes.end() && !holes->second.empty()) return true;
-    return std::any_of(peer.operations.begin(), peer.operations.end(), [&](const Operation& one) {
-      return one.doubtful && meets(one, operation);
-    });
+    return std::any_of(peer.operations.begin(), peer.operations.end(),
+                       [&](const Operation& one) { return one.doubtful && meets(one, operation); });
   }
 
   const Job& job_;

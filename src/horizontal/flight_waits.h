@@ -43,14 +43,14 @@ struct Position {
   Standing standing = Standing::kIdle;
   std::size_t operation = kNone;  // of the node: what it waits in, is stuck in, or called wrongly
   WaitList waits;                 // never null
-  NodeList peers;    // never null; kStuckAlone: who completed it; kNotStarted: who began it;
-                     // kMismatched: who called else
-  NodeList unclear;  // never null; peers of which it is not known whether they came
+  NodeList peers;      // never null; kStuckAlone: who completed it; kNotStarted: who began it;
+                       // kMismatched: who called else
+  NodeList unclear;    // never null; peers of which it is not known whether they came
   std::string detail;  // kMismatched: what differs, in words
 };
 
-// By node; near-linear in the dumps, the groups' sizes and the ranks together. What a rank has enqueued first of what is open decides, unless its peers have completed
-// any of it.
+// By node; near-linear in the dumps, the groups' sizes and the ranks together. What a rank has
+// enqueued first of what is open decides, unless its peers have completed any of it.
 std::vector<Position> find_positions(const Job& job);
 
 // A collective that was called differently: the calls of the few, against those of the most. Where

@@ -39,7 +39,8 @@ void find_different(const Comparison& found, const Collective& one, std::vector<
   std::vector<std::vector<const Member*>> callers;
   for (const Member& member : one.members) {
     std::size_t kind = 0;
-    while (kind < calls.size() && are_different_calls(texts, *calls[kind], operation(member))) ++kind;
+    while (kind < calls.size() && are_different_calls(texts, *calls[kind], operation(member)))
+      ++kind;
     if (kind == kMostCalls) return;
     if (kind == calls.size()) {
       calls.push_back(&operation(member));
@@ -47,9 +48,9 @@ void find_different(const Comparison& found, const Collective& one, std::vector<
     }
     callers[kind].push_back(&member);
   }
-  const auto largest = std::max_element(
-      callers.begin(), callers.end(),
-      [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  const auto largest =
+      std::max_element(callers.begin(), callers.end(),
+                       [](const auto& a, const auto& b) { return a.size() < b.size(); });
   if (2 * largest->size() <= one.members.size()) return;
   for (auto kind = callers.begin(); kind != callers.end(); ++kind) {
     if (kind == largest) continue;

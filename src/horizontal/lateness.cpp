@@ -54,8 +54,7 @@ std::vector<double> medians_of_others(const std::vector<double>& values) {
   for (std::size_t left_out = 0; left_out < count; ++left_out) {
     const auto at = [&](std::size_t i) { return values[order[i < left_out ? i : i + 1]]; };
     const std::size_t half = (count - 1) / 2;
-    medians[order[left_out]] =
-        (count - 1) % 2 == 1 ? at(half) : (at(half - 1) + at(half)) / 2;
+    medians[order[left_out]] = (count - 1) % 2 == 1 ? at(half) : (at(half - 1) + at(half)) / 2;
   }
   return medians;
 }
@@ -182,8 +181,7 @@ class Finder {
       unit.wait_ns[rank] += one.arrivals[i].wait_ns;
       if (!all_known) continue;  // ranks start to record at different times: nobody is late yet
       unit.own_ns[rank] += own[i];
-      const double late =
-          agreed(begins[i] - others_begin[i], own[i] - others_own[i]);
+      const double late = agreed(begins[i] - others_begin[i], own[i] - others_own[i]);
       unit.late_ns[rank] += late;
       unit.most_ns[rank] = std::max(unit.most_ns[rank], late);
       const auto position = static_cast<std::uint32_t>(unit.collectives - 1);

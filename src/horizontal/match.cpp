@@ -62,7 +62,8 @@ class Matcher {
         numbers.list.erase(std::unique(numbers.list.begin(), numbers.list.end()),
                            numbers.list.end());
         const std::size_t told = numbers.list.size();
-        const bool told_apart = (all == 1 || (told > 1 && 2 * told >= all)) && numbers.without <= all;
+        const bool told_apart =
+            (all == 1 || (told > 1 && 2 * told >= all)) && numbers.without <= all;
         const auto [known, is_new] = numbered_.emplace(group, told_apart);
         if (!is_new) known->second = known->second && told_apart;
         epochs[group].push_back(numbers.epoch);
@@ -72,7 +73,8 @@ class Matcher {
       const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
       const bool uneven = *least != *most && numbered_[group];
       if (uneven) numbered_[group] = false;
-      const bool both = any_numbered_.contains({group, true}) && any_numbered_.contains({group, false});
+      const bool both =
+          any_numbered_.contains({group, true}) && any_numbered_.contains({group, false});
       if (uneven || both) ++result_.mixed_groups;
     }
   }
@@ -312,8 +314,9 @@ class Matcher {
   const Operations& operations_;
   Matching result_;
   std::map<std::uint32_t, bool> numbered_;  // group -> its numbers tell operations apart
-  std::set<std::pair<std::uint32_t, bool>> any_numbered_;  // group, a rank of it has numbers or none
-  std::vector<std::vector<std::uint32_t>> epoch_of_;       // by rank and place: which numbering
+  std::set<std::pair<std::uint32_t, bool>>
+      any_numbered_;                                  // group, a rank of it has numbers or none
+  std::vector<std::vector<std::uint32_t>> epoch_of_;  // by rank and place: which numbering
   std::vector<Numbered> numbered_list_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> unsized_;  // (group, wire)
   // (group, wire, bytes) -> by rank

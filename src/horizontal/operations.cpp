@@ -58,7 +58,8 @@ class Finder {
   }
 
   std::string process_name(std::uint16_t source) const {
-    return "the rank of " + std::string(chains_.string(chains_.sources.name[source]).substr(0, 200));
+    return "the rank of " +
+           std::string(chains_.string(chains_.sources.name[source]).substr(0, 200));
   }
 
   bool is_collective(std::uint32_t node) const {

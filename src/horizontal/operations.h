@@ -37,7 +37,7 @@ struct RankOperations {
   bool numbered = true;   // false: its number is not known, `rank` is a stand-in
   std::string rank_from;  // "stated", or what else told it
   std::string name;       // "rank 3"; of one without a number its file and process
-  std::string host;  // "" unknown, or not one
+  std::string host;       // "" unknown, or not one
   std::vector<std::uint16_t> sources;
   std::vector<Operation> list;  // by begin
   std::int64_t first_ns = 0;    // first and last sign of life

@@ -58,15 +58,17 @@ Json ranks_json(const Chains& chains, const Comparison& found) {
       wait += unit.wait_ns[i];
       own += unit.own_ns[i];
     }
-    list.push_back({{"rank", rank_json(rank)},
-                    {"rank_from", rank.rank_from},
-                    {"sources", std::move(sources)},
-                    {"host", rank.host},
-                    {"operations", rank.list.size()},
-                    {"clock", clock_json(found.clocks.ranks[i], rank_json(found.operations.ranks[found.clocks.ranks[i].base]))},
-                    {"late_ns", whole_ns(late)},
-                    {"wait_ns", whole_ns(wait)},
-                    {"own_ns", whole_ns(own)}});
+    list.push_back(
+        {{"rank", rank_json(rank)},
+         {"rank_from", rank.rank_from},
+         {"sources", std::move(sources)},
+         {"host", rank.host},
+         {"operations", rank.list.size()},
+         {"clock", clock_json(found.clocks.ranks[i],
+                              rank_json(found.operations.ranks[found.clocks.ranks[i].base]))},
+         {"late_ns", whole_ns(late)},
+         {"wait_ns", whole_ns(wait)},
+         {"own_ns", whole_ns(own)}});
   }
   return list;
 }
@@ -179,8 +181,9 @@ Json verdict_json(const Comparison& found) {
   const RankVerdict& verdict = found.verdict;
   Json culprits = Json::array();
   for (const CulpritRank& one : verdict.culprits) {
-    culprits.push_back(
-        {{"rank", one.numbered ? Json(one.rank) : Json()}, {"score", std::round(one.score * 1e4) / 1e4}, {"why", one.why}});
+    culprits.push_back({{"rank", one.numbered ? Json(one.rank) : Json()},
+                        {"score", std::round(one.score * 1e4) / 1e4},
+                        {"why", one.why}});
   }
   Json json = {{"culprits", std::move(culprits)}};
   json["link"] =
@@ -226,12 +229,14 @@ std::string shared_text(const Json& shared) {
   }
   text += " (" + files + ")";
   if (!shared["told_apart"].get<bool>()) {
-    return text + ": the ranks can't be told apart and were not compared; trace with RANK set, or "
-                  "with torch.distributed initialised";
+    return text +
+           ": the ranks can't be told apart and were not compared; trace with RANK set, or "
+           "with torch.distributed initialised";
   }
   if (shared["by"] == "processes") {
-    return text + ": they are told apart as processes, and named by their files: their numbers are "
-                  "not known";
+    return text +
+           ": they are told apart as processes, and named by their files: their numbers are "
+           "not known";
   }
   return text + ": their numbers are from " + shared["by"].get<std::string>();
 }

@@ -15,8 +15,8 @@ namespace {
 
 // What a source shows of the process that wrote it.
 struct Trace {
-  std::set<std::int64_t> pids;     // of its host's threads
-  std::set<std::int64_t> devices;  // that its kernels ran on
+  std::set<std::int64_t> pids;                                       // of its host's threads
+  std::set<std::int64_t> devices;                                    // that its kernels ran on
   std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();  // of its collectives
   std::int64_t last_ns = std::numeric_limits<std::int64_t>::min();
   std::size_t collectives = 0;
@@ -66,7 +66,8 @@ class Resolver {
       Trace& trace = traces_[chains_.nodes.source[node]];
       const bool kernel = chains_.layer(node) == Layer::kKernel;
       const std::uint64_t track = chains_.nodes.track[node];
-      if (track < chains_.tracks.tid.size() && track_seen.insert(track * 2 + (kernel ? 1 : 0)).second) {
+      if (track < chains_.tracks.tid.size() &&
+          track_seen.insert(track * 2 + (kernel ? 1 : 0)).second) {
         if (kernel && chains_.tracks.device[track] >= 0) {
           trace.devices.insert(chains_.tracks.device[track]);
         } else if (!kernel) {

@@ -186,13 +186,13 @@ class Judge {
       }
       waits.push_back(median(std::move(others)));
     }
-    std::string text = found_.operations.ranks[lag.rank].name +
-                       " comes late to collectives in " + std::to_string(count) + " of " +
-                       std::to_string(units.size()) + (steps ? " steps" : " collectives") +
-                       ", by " + time_text(lag.typical_ns) + " in the median of them (" +
-                       percent_text(lag.typical_ns / unit_) + " of a step of " + time_text(unit_) +
-                       "; ranks scatter by " + time_text(spread_) + "); the other ranks wait " +
-                       time_text(median(waits)) + " a step";
+    std::string text = found_.operations.ranks[lag.rank].name + " comes late to collectives in " +
+                       std::to_string(count) + " of " + std::to_string(units.size()) +
+                       (steps ? " steps" : " collectives") + ", by " + time_text(lag.typical_ns) +
+                       " in the median of them (" + percent_text(lag.typical_ns / unit_) +
+                       " of a step of " + time_text(unit_) + "; ranks scatter by " +
+                       time_text(spread_) + "); the other ranks wait " + time_text(median(waits)) +
+                       " a step";
     return text + "; " + doing_text(doing);
   }
 

@@ -60,7 +60,8 @@ std::string without_odd_numbers(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const char c = text[i];
     if (in_text || c == '"') {
-      const std::size_t count = in_text && c == '\\' ? std::min<std::size_t>(2, text.size() - i) : 1;
+      const std::size_t count =
+          in_text && c == '\\' ? std::min<std::size_t>(2, text.size() - i) : 1;
       if (count == 1 && c == '"') in_text = !in_text;
       good += text.substr(i, count);
       i += count;
@@ -71,9 +72,9 @@ std::string without_odd_numbers(std::string_view text) {
     const std::string_view word = text.substr(i, std::max<std::size_t>(end - i, 1));
     double number = 0;
     const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    const bool odd = rest == word.data() + word.size() &&
-                     (error == std::errc::result_out_of_range ||
-                      (error == std::errc() && !std::isfinite(number)));
+    const bool odd =
+        rest == word.data() + word.size() && (error == std::errc::result_out_of_range ||
+                                              (error == std::errc() && !std::isfinite(number)));
     const bool named = word == "NaN" || word == "Infinity" || word == "-Infinity";
     good += odd || named ? kPlain : word;
     i += word.size();
@@ -220,8 +221,8 @@ class RankResolver {
 
   const std::vector<FlightClue>& clues_;
   std::vector<FlightRank> ranks_;
-  std::vector<std::size_t> left_;                    // by clue: candidates that are not given
-  std::map<int, std::vector<std::size_t>> may_be_;   // rank -> clues
+  std::vector<std::size_t> left_;                   // by clue: candidates that are not given
+  std::map<int, std::vector<std::size_t>> may_be_;  // rank -> clues
   std::set<int> given_;
   std::vector<int> to_strike_;
 };

@@ -101,13 +101,15 @@ class FlightConverter {
       notes.push_back("keys of entries that are not known: " + joined(unknown_keys_, false));
     }
     if (!unread_.empty()) {
-      notes.push_back("fields of entries that can't be read (not of their type, or beyond 64 bits): " +
-                      joined(unread_, true));
+      notes.push_back(
+          "fields of entries that can't be read (not of their type, or beyond 64 bits): " +
+          joined(unread_, true));
     }
     if (contradictory_ > 0) {
-      notes.push_back(std::to_string(contradictory_) +
-                      " entries contradict themselves, and say nothing of who waits; the first is " +
-                      first_contradictory_);
+      notes.push_back(
+          std::to_string(contradictory_) +
+          " entries contradict themselves, and say nothing of who waits; the first is " +
+          first_contradictory_);
     }
     return notes;
   }

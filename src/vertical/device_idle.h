@@ -27,7 +27,7 @@ struct IdleShare {
 struct DeviceIdle {
   std::int64_t wall_ns = 0;  // of the steps that have ended, once for each device that one uses
   std::int64_t idle_ns = 0;  // in which no activity of that device runs
-  std::uint32_t steps = 0;        // such steps
+  std::uint32_t steps = 0;   // such steps
   std::vector<IdleShare> shares;  // most idle time first; ties by family
 };
 

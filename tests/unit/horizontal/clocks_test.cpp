@@ -109,7 +109,8 @@ TEST(Clocks, DaysApartWithLargeDrift) {
     ASSERT_TRUE(clocks.ranks[rank].aligned);
     EXPECT_NEAR(clocks.ranks[rank].drift, 1 - (1 + drift[0]) / (1 + drift[rank]), 3e-6);
     for (const std::size_t n : {std::size_t{0}, std::size_t{200}, std::size_t{399}}) {
-      const double mine = clocks.aligned(static_cast<std::uint32_t>(rank), ops.ranks[rank].list[n].end_ns);
+      const double mine =
+          clocks.aligned(static_cast<std::uint32_t>(rank), ops.ranks[rank].list[n].end_ns);
       const double base = static_cast<double>(ops.ranks[0].list[n].end_ns - clocks.origin_ns);
       EXPECT_NEAR(mine, base, 60e3);
     }
