@@ -164,8 +164,10 @@ void print_evidence(const Json& diagnosis) {
 }
 
 void print_diagnosis(const Json& diagnosis) {
-  const bool abnormal = diagnosis["abnormal"];
-  std::printf("verdict: %s\n", !abnormal ? "healthy"
+  const bool abnormal = diagnosis["abnormal"] == true;
+  const bool stated = diagnosis["abnormal"].is_boolean();
+  std::printf("verdict: %s\n", !stated ? "none, ranks that can't be told apart were not compared"
+                               : !abnormal ? "healthy"
                                : diagnosis["fault_type"] == "unknown"
                                    ? "abnormal, cause unknown"
                                    : shown(diagnosis["fault_type"]).c_str());
@@ -188,7 +190,7 @@ Result<int> read_snapshot(RunFolder& run, const Options& options) {
   TELLER_TRY(const Json diagnosis, diagnose_snapshot(run));
   options.json ? std::puts(diagnosis.dump(1, ' ', true, Json::error_handler_t::replace).c_str())
                : std::printf("%s", snapshot_diagnosis_text(diagnosis).c_str());
-  return options.fail_on_fault && diagnosis["abnormal"].get<bool>() ? kExitFault : 0;
+  return options.fail_on_fault && diagnosis["abnormal"] == true ? kExitFault : 0;
 }
 
 // Neither have dumps of the flight recorder.
@@ -196,7 +198,7 @@ Result<int> read_flight_records(RunFolder& run, const Options& options) {
   TELLER_TRY(const Json diagnosis, diagnose_flight(run));
   options.json ? std::puts(diagnosis.dump(1, ' ', true, Json::error_handler_t::replace).c_str())
                : std::printf("%s", flight_diagnosis_text(diagnosis).c_str());
-  return options.fail_on_fault && diagnosis["abnormal"].get<bool>() ? kExitFault : 0;
+  return options.fail_on_fault && diagnosis["abnormal"] == true ? kExitFault : 0;
 }
 
 int show(const Json& diagnosis, const Options& options) {
@@ -205,7 +207,7 @@ int show(const Json& diagnosis, const Options& options) {
   } else {
     print_diagnosis(diagnosis);
   }
-  return options.fail_on_fault && diagnosis["abnormal"].get<bool>() ? kExitFault : 0;
+  return options.fail_on_fault && diagnosis["abnormal"] == true ? kExitFault : 0;
 }
 
 // Ranks can be compared in a run without steps; a model needs them.

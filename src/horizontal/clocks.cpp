@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
+#include <utility>
 
 #include "horizontal/facts.h"
 #include "horizontal/middle.h"
@@ -33,9 +34,12 @@ class Aligner {
 
   Clocks run() {
     clocks_.ranks.resize(operations_.ranks.size());
+    rough_.resize(operations_.ranks.size(), 0);
+    base_.resize(operations_.ranks.size(), kNoIndex);
     choose();
-    if (used_.empty()) return finish();
-    start_roughly();
+    for (std::uint32_t rank = 0; rank < clocks_.ranks.size(); ++rank) {
+      if (base_[rank] == kNoIndex && shares_enough(rank)) start_roughly(rank);
+    }
     for (int round = 0; round < kRounds; ++round) refine();
     return finish();
   }
@@ -44,13 +48,16 @@ class Aligner {
   const Operation& operation(const Member& member) const {
     return operations_.ranks[member.rank].list[member.at];
   }
+  bool shares_enough(std::uint32_t rank) const {
+    return clocks_.ranks[rank].collectives >= kLeastCollectives;
+  }
 
-  // Collectives whose ends say something: nobody can end before all have come.
+  // Collectives whose ends say something: nobody can end before all have come. The origin is the
+  // first of them on the rank that the others are aligned to, so that offsets are what they are
+  // where the recording is.
   void choose() {
-    std::int64_t origin = std::numeric_limits<std::int64_t>::max();
     for (const Collective& one : matching_.collectives) {
       const Operation& first = operation(one.shown);
-      origin = std::min(origin, operation(one.members[0]).begin_ns);
       const bool open = std::any_of(one.members.begin(), one.members.end(),
                                     [this](const Member& m) { return operation(m).open; });
       if (one.members.size() < 2 || one.mismatched || open) continue;
@@ -58,35 +65,50 @@ class Aligner {
       used_.push_back(&one);
       for (const Member& member : one.members) ++clocks_.ranks[member.rank].collectives;
     }
-    clocks_.origin_ns = used_.empty() && matching_.collectives.empty() ? 0 : origin;
+    std::optional<std::pair<std::uint32_t, std::int64_t>> first;  // rank, begin
+    const auto consider = [&](const Collective& one, bool any) {
+      for (const Member& member : one.members) {
+        if (!any && !shares_enough(member.rank)) continue;
+        const std::pair found{member.rank, operation(member).begin_ns};
+        if (!first || found < *first) first = found;
+      }
+    };
+    for (const Collective* one : used_) consider(*one, false);
+    if (!first) {
+      for (const Collective& one : matching_.collectives) consider(one, true);
+    }
+    clocks_.origin_ns = first ? first->second : 0;
   }
 
+  // Since the origin, less what its clock is roughly off by: small numbers, however far the clocks
+  // of hosts lie apart.
   double raw(const Member& member) const {
-    return static_cast<double>(operation(member).end_ns - clocks_.origin_ns);
+    const std::int64_t time = operation(member).end_ns - clocks_.origin_ns;
+    return static_cast<double>(time - rough_[member.rank]);
   }
   double corrected(const Member& member) const {
     const RankClock& clock = clocks_.ranks[member.rank];
     return raw(member) - clock.offset_ns - clock.drift * raw(member);
   }
 
-  // Clocks may be hours apart at first: each rank takes over the offset to a rank that is placed.
-  void start_roughly() {
+  // Clocks may be days apart at first: each rank takes over the offset to a rank that is placed.
+  // Ranks that share no collective with `first`, through others neither, are left to one of theirs.
+  void start_roughly(std::uint32_t first) {
     std::vector<bool> placed(clocks_.ranks.size(), false);
     bool moved = true;
-    std::uint32_t first = used_[0]->members[0].rank;
-    for (const Collective* one : used_) first = std::min(first, one->members[0].rank);
     placed[first] = true;
+    base_[first] = first;
     while (moved) {
       moved = false;
       std::vector<std::vector<double>> apart(clocks_.ranks.size());
       for (const Collective* one : used_) collect_offsets(*one, placed, apart);
       for (std::size_t rank = 0; rank < apart.size(); ++rank) {
         if (placed[rank] || apart[rank].empty()) continue;
-        clocks_.ranks[rank].offset_ns = median(apart[rank]);
+        rough_[rank] = std::llround(median(apart[rank]));
+        base_[rank] = first;
         placed[rank] = moved = true;
       }
     }
-    placed_ = placed;
   }
 
   void collect_offsets(const Collective& one, const std::vector<bool>& placed,
@@ -150,47 +172,47 @@ class Aligner {
   }
 
   Clocks finish() {
-    std::vector<double> residuals;
-    const RankClock* reference = nullptr;
-    for (std::size_t rank = 0; rank < clocks_.ranks.size(); ++rank) {
-      RankClock& clock = clocks_.ranks[rank];
-      judge(rank, clock);
-      if (clock.aligned && reference == nullptr) {
-        clock.reference = true;
-        reference = &clock;
-      }
+    for (std::uint32_t rank = 0; rank < clocks_.ranks.size(); ++rank) {
+      judge(rank, clocks_.ranks[rank]);
     }
-    if (reference != nullptr) {
-      const RankClock base = *reference;
-      for (RankClock& clock : clocks_.ranks) relate(clock, base);
-      for (const RankClock& clock : clocks_.ranks) {
-        if (clock.aligned && !clock.reference) residuals.push_back(clock.residual_ns);
+    const std::vector<RankClock> found = clocks_.ranks;
+    std::vector<double> residuals;
+    for (std::uint32_t rank = 0; rank < found.size(); ++rank) {
+      RankClock& clock = clocks_.ranks[rank];
+      if (!clock.aligned) {
+        clock.offset_ns = clock.drift = 0;
+        clock.drift_known = false;
+        continue;
       }
+      clock.base = base_[rank];
+      relate(clock, found[clock.base]);
+      if (!clock.reference) residuals.push_back(clock.residual_ns);
     }
     clocks_.residual_ns = median(residuals);
     return std::move(clocks_);
   }
 
-  void judge(std::size_t rank, RankClock& clock) const {
-    if (clock.collectives < kLeastCollectives) {
+  // Makes of the line that was fitted, common = raw − offset − drift · raw, what a clock is ahead
+  // by when the common time is 0: common = (1 − drift) · (time − offset).
+  void judge(std::uint32_t rank, RankClock& clock) const {
+    if (!shares_enough(rank)) {
       clock.why = "it shares " + std::to_string(clock.collectives) +
                   " finished collectives with other ranks, " + std::to_string(kLeastCollectives) +
                   " are needed";
-    } else if (!placed_[rank]) {
-      clock.why = "it shares no collective with the ranks that the others are aligned to";
-    } else {
-      clock.aligned = true;
-    }
-  }
-
-  static void relate(RankClock& clock, const RankClock& base) {
-    if (!clock.aligned) {
-      clock.offset_ns = clock.drift = 0;
-      clock.drift_known = false;
       return;
     }
-    clock.offset_ns -= base.offset_ns;
-    clock.drift -= base.drift;
+    clock.aligned = true;
+    clock.reference = base_[rank] == rank;
+    clock.offset_ns = static_cast<double>(rough_[rank]) + clock.offset_ns / (1 - clock.drift);
+  }
+
+  // From the common time of the fit to the clock of the base. Both are lines, and lines are
+  // composed, not subtracted: (1 − d) · (t − o) = (1 − db) · (tb − ob) gives
+  // tb = (1 − d') · (t − o') with 1 − d' = (1 − d) / (1 − db) and o' = o − ob / (1 − d').
+  static void relate(RankClock& clock, const RankClock& base) {
+    clock.drift = 1 - (1 - clock.drift) / (1 - base.drift);
+    clock.offset_ns -= base.offset_ns / (1 - clock.drift);
+    if (clock.reference) clock.drift = clock.offset_ns = 0;
     const double scatter = std::max(clock.residual_ns, base.residual_ns);
     clock.applied =
         !clock.reference && (std::abs(clock.offset_ns) > kApplyFrom * scatter || clock.drift != 0);
@@ -199,7 +221,8 @@ class Aligner {
   const Operations& operations_;
   const Matching& matching_;
   std::vector<const Collective*> used_;
-  std::vector<bool> placed_;
+  std::vector<std::int64_t> rough_;  // by rank: how far its clock is ahead, roughly
+  std::vector<std::uint32_t> base_;  // by rank: the one that it is aligned to; kNoIndex for none
   Clocks clocks_;
 };
 
@@ -208,7 +231,7 @@ class Aligner {
 double Clocks::aligned(std::uint32_t rank, std::int64_t time_ns) const {
   const RankClock& clock = ranks[rank];
   const auto time = static_cast<double>(time_ns - origin_ns);
-  return clock.applied ? time - clock.offset_ns - clock.drift * time : time;
+  return clock.applied ? (1 - clock.drift) * (time - clock.offset_ns) : time;
 }
 
 Clocks align_clocks(const Operations& operations, const Matching& matching) {

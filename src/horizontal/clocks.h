@@ -11,14 +11,16 @@
 
 namespace teller::horizontal_detail {
 
-// How one rank's clock stands to that of the first aligned rank: aligned = time − offset_ns −
-// drift · (time − origin).
+// How one rank's clock stands to that of its base, the first rank with which it shares collectives,
+// through others too: on the base's clock a time of this rank is
+//   origin + (1 − drift) · (time − origin − offset_ns).
 struct RankClock {
   bool aligned = false;
-  bool reference = false;       // the others are aligned to this one
+  bool reference = false;       // others are aligned to this one
+  std::uint32_t base = 0;       // index into Operations::ranks; for aligned ones
   bool drift_known = false;     // enough time passed to tell; else drift is 0
   std::size_t collectives = 0;  // that the estimate rests on
-  double offset_ns = 0;         // at the origin
+  double offset_ns = 0;         // it is ahead by so much when the base's clock shows the origin
   double drift = 0;             // ns per ns
   double residual_ns = 0;       // median distance of the ends from the line
   double uncertainty_ns = 0;    // of the offset: standard error of the line there
@@ -31,7 +33,8 @@ struct Clocks {
   std::int64_t origin_ns = 0;
   double residual_ns = 0;  // the median over aligned ranks but the reference
 
-  // A time of a rank on the common clock, in ns since the origin.
+  // A time of a rank on its base's clock, in ns since the origin. Bases are not aligned to each
+  // other: they have no collective in common.
   double aligned(std::uint32_t rank, std::int64_t time_ns) const;
 };
 

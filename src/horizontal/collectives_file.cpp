@@ -31,7 +31,7 @@ Json line_json(const Comparison& found, std::size_t at) {
                {"mismatched", one.mismatched},
                {"open", measured.open}};
   const bool timed = measured.arrivals.size() >= 2;
-  json["last_rank"] = timed ? Json(found.operations.ranks[measured.last].rank) : Json();
+  json["last_rank"] = timed ? rank_json(found.operations.ranks[measured.last]) : Json();
   json["spread_ns"] = timed ? ns_or_null(measured.spread_ns) : Json();
   json["transfer_ns"] = ns_or_null(measured.transfer_ns);
   json["bus_bytes_per_s"] = ns_or_null(measured.bus_bytes_per_s);
@@ -44,17 +44,21 @@ Json line_json(const Comparison& found, std::size_t at) {
     const bool placed =
         next < measured.arrivals.size() && measured.arrivals[next].rank == member.rank;
     json["ranks"].push_back(
-        {{"rank", rank.rank},
+        {{"rank", rank_json(rank)},
          {"node", part.node},
          {"begin_ns", part.begin_ns},
          {"end_ns", part.end_ns},
          {"aligned_begin_ns",
           placed ? Json(found.clocks.origin_ns + std::llround(measured.arrivals[next].begin_ns))
                  : Json()},
+         {"aligned_end_ns",
+          placed ? Json(found.clocks.origin_ns + std::llround(measured.arrivals[next].end_ns))
+                 : Json()},
          {"wait_ns", placed && timed ? ns_or_null(measured.arrivals[next].wait_ns) : Json()}});
   }
   Json absent = Json::array();
-  for (const std::uint32_t rank : one.absent) absent.push_back(found.operations.ranks[rank].rank);
+  for (const std::uint32_t rank : one.absent)
+    absent.push_back(rank_json(found.operations.ranks[rank]));
   json["absent"] = std::move(absent);
   return json;
 }

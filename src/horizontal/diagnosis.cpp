@@ -57,15 +57,31 @@ std::string fault_of(const Json& verdict) {
   return "scheduling";
 }
 
+// Ranks that could not be told apart were not compared: nobody can call them healthy.
+bool is_unclear(const Json& verdict) {
+  return member(verdict, "compared") == false;
+}
+
+std::string notes_of(const Json& verdict) {
+  std::string text;
+  for (const Json& line : member(verdict, "notes")) {
+    if (line.is_string()) text += " Ranks: " + line.get<std::string>() + ".";
+  }
+  return text;
+}
+
 std::string explanation_of(const Json& verdict) {
   std::string text;
   for (const Json& line : member(verdict, "evidence")) {
     if (line.is_string()) text += (text.empty() ? "Ranks: " : " ") + line.get<std::string>() + ".";
   }
+  if (text.empty() && is_unclear(verdict))
+    return "Not all ranks were compared." + notes_of(verdict);
   if (text.empty()) {
-    return "Ranks: none of them comes late to collectives beyond what healthy ones scatter by.";
+    return "Ranks: none of them comes late to collectives beyond what healthy ones scatter by." +
+           notes_of(verdict);
   }
-  return text;
+  return text + notes_of(verdict);
 }
 
 void put_verdict(const Json& verdict, Json& diagnosis) {
@@ -80,6 +96,9 @@ void put_verdict(const Json& verdict, Json& diagnosis) {
   diagnosis["uniform"] = member(verdict, "uniform");
   if (!diagnosis["evidence"].is_array()) diagnosis["evidence"] = Json::array();
   for (const Json& line : member(verdict, "evidence")) {
+    diagnosis["evidence"].push_back({{"kind", "rank"}, {"text", line}});
+  }
+  for (const Json& line : member(verdict, "notes")) {
     diagnosis["evidence"].push_back({{"kind", "rank"}, {"text", line}});
   }
 }
@@ -98,6 +117,11 @@ Result<Json> with_ranks(const RunFolder& run, Json diagnosis) {
     diagnosis["abnormal"] = true;
     diagnosis["fault_type"] = fault_of(verdict);
     text = "The model finds no fault in the steps by themselves, the comparison of ranks does.";
+  }
+  // No verdict is not a healthy one.
+  if (is_unclear(verdict) && member(diagnosis, "abnormal") == false) {
+    diagnosis["abnormal"] = nullptr;
+    diagnosis["fault_type"] = nullptr;
   }
   diagnosis["explanation"] = text + " " + explanation_of(verdict);
   return diagnosis;
@@ -120,8 +144,9 @@ Result<Json> diagnose_ranks(RunFolder& run) {
   const bool abnormal = names_someone(verdict);
   Json json = {{"format", "teller.diagnosis"}, {"version", 1}, {"run_name", run_name(run).run}};
   json["model"] = nullptr;
-  json["abnormal"] = abnormal;
-  json["fault_type"] = abnormal ? fault_of(verdict) : "none";
+  const bool unclear = !abnormal && is_unclear(verdict);
+  json["abnormal"] = unclear ? Json() : Json(abnormal);
+  json["fault_type"] = unclear ? Json() : Json(abnormal ? fault_of(verdict) : "none");
   json["probability"] = nullptr;
   json["probabilities"] = nullptr;
   json["abnormal_steps"] = Json::array();

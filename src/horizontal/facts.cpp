@@ -161,7 +161,10 @@ void CollectiveFacts::fill_from(const CollectiveFacts& other) {
     ranks = other.ranks;
   }
   if (sequence < 0) sequence = other.sequence;
-  if (bytes < 0) bytes = other.bytes;
+  if (bytes < 0) {
+    bytes = other.bytes;
+    both_sizes = other.both_sizes;
+  }
   if (from < 0) from = other.from;
   if (to < 0) to = other.to;
 }
@@ -213,6 +216,8 @@ CollectiveFacts read_facts(std::string_view name, std::string_view attrs) {
   facts.ranks = ranks_in(facts.ranks_text);
   facts.sequence = count_of(object, "Seq");
   facts.bytes = bytes_of(object);
+  facts.both_sizes = facts.bytes >= 0 && count_of(object, "In msg nelems") >= 0 &&
+                     count_of(object, "Out msg nelems") >= 0;
   if (facts.bytes < 0 && name != "record_param_comms") facts.bytes = bytes_of_inputs(object);
   facts.from = peer_of(object, "Src Rank");
   facts.to = peer_of(object, "Dst Rank");

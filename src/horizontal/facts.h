@@ -16,6 +16,7 @@ struct CollectiveFacts {
   std::vector<int> ranks;      // the same; empty where they are not all written
   std::int64_t sequence = -1;  // number of the operation in its group; -1 unknown
   std::int64_t bytes = -1;     // the larger of what goes in and comes out on a rank; -1 unknown
+  bool both_sizes = false;     // `bytes` rests on what goes in and what comes out
   int from = -1;               // ranks of a point-to-point operation; -1 unknown
   int to = -1;
 

@@ -1,6 +1,7 @@
 #include "horizontal/flight_blame.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -23,33 +24,51 @@ double weight_of(Standing standing) {
   }
 }
 
-// Ranks that can be reached backwards from `end`, itself left out.
-std::size_t count_waiters(const std::vector<std::vector<std::size_t>>& waiters, std::size_t end) {
-  std::vector<bool> seen(waiters.size(), false);
-  std::vector<std::size_t> open{end};
-  seen[end] = true;
-  std::size_t count = 0;
-  while (!open.empty()) {
-    const std::size_t node = open.back();
-    open.pop_back();
-    for (const std::size_t waiter : waiters[node]) {
-      if (seen[waiter]) continue;
-      seen[waiter] = true;
-      ++count;
-      open.push_back(waiter);
-    }
+// How much more a call that its own rank never made there before says.
+constexpr double kHabitWeight = 2;
+
+// Counts the ranks whose waits lead to an end. Ends that are named by the same lists of waits have
+// the same ranks behind them.
+class WaiterCounter {
+ public:
+  explicit WaiterCounter(const WaitGraph& graph) : graph_(graph), seen_(graph.backward.size(), 0) {}
+
+  std::size_t count(std::size_t end) {
+    // Who waits itself may be among those behind it, as in a circle.
+    if (!graph_.forward[end].empty()) return walk(end);
+    const auto [known, is_new] = counts_.try_emplace(graph_.lists_with(end));
+    if (is_new) known->second = walk(end);
+    return known->second;
   }
-  return count;
-}
+
+ private:
+  std::size_t walk(std::size_t end) {
+    std::vector<std::size_t> open{end};
+    seen_[end] = ++turn_;
+    std::size_t count = 0;
+    while (!open.empty()) {
+      const std::size_t point = open.back();
+      open.pop_back();
+      for (const std::size_t waiter : graph_.backward[point]) {
+        if (seen_[waiter] == turn_) continue;
+        seen_[waiter] = turn_;
+        if (waiter < graph_.nodes) ++count;
+        open.push_back(waiter);
+      }
+    }
+    return count;
+  }
+
+  const WaitGraph& graph_;
+  std::vector<std::size_t> seen_;  // the turn in which a point was seen last
+  std::size_t turn_ = 0;
+  std::map<std::vector<std::size_t>, std::size_t> counts_;
+};
 
 class BlameFinder {
  public:
-  BlameFinder(const Job& job, const std::vector<Position>& positions)
-      : job_(job), positions_(positions), waiters_(positions.size()) {
-    for (std::size_t node = 0; node < positions.size(); ++node) {
-      for (const Wait& wait : positions[node].waits) waiters_[wait.node].push_back(node);
-    }
-  }
+  BlameFinder(const Job& job, const std::vector<Position>& positions, const WaitGraph& graph)
+      : job_(job), positions_(positions), graph_(graph), counter_(graph) {}
 
   Blame find() {
     find_ends();
@@ -57,6 +76,7 @@ class BlameFinder {
     for (const Position& position : positions_) {
       if (position.standing == Standing::kWaits) ++blame_.waiting;
     }
+    weigh_habits();
     score();
     blame_.verdict = verdict();
     if (blame_.verdict == "stuck_together" || blame_.verdict == "all_in_one_place") find_link();
@@ -67,25 +87,58 @@ class BlameFinder {
  private:
   // Circles out of which no wait leads. A rank that waits for nobody is one by itself.
   void find_ends() {
-    circle_ = find_circles(positions_);
-    std::set<std::size_t> left;
-    std::map<std::size_t, std::size_t> sizes;
-    for (std::size_t node = 0; node < positions_.size(); ++node) {
-      ++sizes[circle_[node]];
-      for (const Wait& wait : positions_[node].waits) {
-        if (circle_[wait.node] != circle_[node]) left.insert(circle_[node]);
+    const std::vector<std::size_t> circle = find_circles(graph_);
+    std::vector<bool> left(graph_.forward.size(), false);
+    std::vector<std::size_t> sizes(graph_.forward.size(), 0);
+    for (std::size_t point = 0; point < graph_.forward.size(); ++point) {
+      if (point < graph_.nodes) ++sizes[circle[point]];
+      for (const std::size_t next : graph_.forward[point]) {
+        if (circle[next] != circle[point]) left[circle[point]] = true;
       }
     }
-    for (std::size_t node = 0; node < positions_.size(); ++node) {
-      if (left.contains(circle_[node])) continue;
-      ends_.push_back(node);
-      if (sizes[circle_[node]] > 1) in_circle_.insert(node);
+    std::map<std::size_t, std::vector<std::size_t>> circles;
+    for (std::size_t node = 0; node < graph_.nodes; ++node) {
+      if (left[circle[node]]) continue;
+      if (sizes[circle[node]] > 1) {
+        circles[circle[node]].push_back(node);
+      } else {
+        ends_.push_back(node);
+      }
     }
+    for (const auto& [number, nodes] : circles) add_circle(nodes);
+    std::sort(ends_.begin(), ends_.end());
+  }
+
+  // Of a circle those are to blame that broke the order of most, or else their own of earlier
+  // steps; all where neither is known.
+  void add_circle(const std::vector<std::size_t>& nodes) {
+    std::vector<std::size_t> named =
+        part_of(out_of_order(job_, positions_, nodes), nodes,
+                "They enqueued operations in another order than most ranks of these groups.");
+    if (named.empty()) {
+      named = part_of(against_habit(job_, positions_, nodes), nodes,
+                      "In the steps before another call followed there, and the others keep to "
+                      "theirs.");
+    }
+    if (named.empty()) named = nodes;
+    ends_.insert(ends_.end(), named.begin(), named.end());
+    in_circle_.insert(named.begin(), named.end());
+  }
+
+  // `odd` as far as it is in the circle; nobody where it is all of it.
+  std::vector<std::size_t> part_of(const std::vector<std::size_t>& odd,
+                                   const std::vector<std::size_t>& circle, const char* words) {
+    std::vector<std::size_t> named;
+    std::set_intersection(odd.begin(), odd.end(), circle.begin(), circle.end(),
+                          std::back_inserter(named));
+    if (named.size() == circle.size()) named.clear();
+    if (!named.empty()) blame_.circle_words = words;
+    return named;
   }
 
   void suspect(std::size_t end) {
     const Standing standing = positions_[end].standing;
-    const std::size_t waiters = count_waiters(waiters_, end);
+    const std::size_t waiters = counter_.count(end);
     const bool alone = standing == Standing::kStuckAlone || standing == Standing::kMismatched;
     if (waiters == 0 && !alone) return;
     const auto count = static_cast<double>(waiters + (alone ? 1 : 0));
@@ -106,6 +159,21 @@ class BlameFinder {
                      });
   }
 
+  // Of calls without a majority: whose own past tells another call there comes first.
+  void weigh_habits() {
+    std::vector<std::size_t> mismatched;
+    for (const Suspect& suspect : blame_.suspects) {
+      if (positions_[suspect.node].standing == Standing::kMismatched) {
+        mismatched.push_back(suspect.node);
+      }
+    }
+    const std::vector<std::size_t> odd = against_habit(job_, positions_, mismatched);
+    if (odd.empty() || odd.size() == mismatched.size()) return;
+    for (Suspect& suspect : blame_.suspects) {
+      if (std::binary_search(odd.begin(), odd.end(), suspect.node)) suspect.score *= kHabitWeight;
+    }
+  }
+
   std::size_t enqueued(std::size_t node) const {
     const bool inside = positions_[node].standing == Standing::kInside;
     return inside ? job_.nodes[node].pending.size() : 0;
@@ -122,7 +190,12 @@ class BlameFinder {
       return std::any_of(positions_.begin(), positions_.end(),
                          [&](const Position& one) { return one.standing == standing; });
     };
-    if (blame_.suspects.empty()) return any(Standing::kInside) ? "all_in_one_place" : "healthy";
+    if (blame_.suspects.empty()) {
+      const bool unclear = std::any_of(positions_.begin(), positions_.end(),
+                                       [](const Position& one) { return !one.unclear->empty(); });
+      if (unclear) return "unclear";
+      return any(Standing::kInside) ? "all_in_one_place" : "healthy";
+    }
     const std::size_t first = blame_.suspects.front().node;
     if (in_circle_.contains(first)) return "deadlock";
     switch (positions_[first].standing) {
@@ -148,7 +221,7 @@ class BlameFinder {
       const Position& position = positions_[node];
       if (position.standing != Standing::kInside || (start != kNone && node != start)) continue;
       const Operation& operation = job_.nodes[node].operations[position.operation];
-      if (operation.other < 0 || !job_.nodes[node].rank) return;
+      if (operation.other < 0 || !job_.nodes[node].rank) continue;
       const int self = *job_.nodes[node].rank;
       blame_.link =
           operation.send ? std::pair(self, operation.other) : std::pair(operation.other, self);
@@ -158,17 +231,17 @@ class BlameFinder {
 
   const Job& job_;
   const std::vector<Position>& positions_;
-  std::vector<std::vector<std::size_t>> waiters_;
-  std::vector<std::size_t> circle_;
-  std::vector<std::size_t> ends_;
+  const WaitGraph& graph_;
+  WaiterCounter counter_;
+  std::vector<std::size_t> ends_;  // nodes, ascending
   std::set<std::size_t> in_circle_;
   Blame blame_;
 };
 
 }  // namespace
 
-Blame find_blame(const Job& job, const std::vector<Position>& positions) {
-  return BlameFinder(job, positions).find();
+Blame find_blame(const Job& job, const std::vector<Position>& positions, const WaitGraph& graph) {
+  return BlameFinder(job, positions, graph).find();
 }
 
 }  // namespace teller::flight

@@ -1,5 +1,7 @@
 // Strongly connected components of the graph of waits, without recursion: chains of waits are as
 // long as a job has ranks.
+#include <map>
+
 #include "horizontal/flight_blame.h"
 
 namespace teller::flight {
@@ -31,26 +33,36 @@ void walk(const Graph& graph, std::size_t start, std::vector<bool>& seen,
 
 }  // namespace
 
-std::vector<std::size_t> find_circles(const std::vector<Position>& positions) {
-  const std::size_t count = positions.size();
-  Graph forward(count);
-  Graph backward(count);
-  for (std::size_t node = 0; node < count; ++node) {
-    for (const Wait& wait : positions[node].waits) {
-      forward[node].push_back(wait.node);
-      backward[wait.node].push_back(node);
-    }
+WaitGraph::WaitGraph(const std::vector<Position>& positions) : nodes(positions.size()) {
+  std::map<const std::vector<Wait>*, std::size_t> points;
+  forward.resize(nodes);
+  for (std::size_t node = 0; node < nodes; ++node) {
+    const std::vector<Wait>* list = positions[node].waits.get();
+    if (list->empty()) continue;
+    const auto [point, is_new] = points.emplace(list, forward.size());
+    forward[node].push_back(point->second);
+    if (!is_new) continue;
+    std::vector<std::size_t>& ends = forward.emplace_back();
+    for (const Wait& wait : *list) ends.push_back(wait.node);
   }
+  backward.resize(forward.size());
+  for (std::size_t point = 0; point < forward.size(); ++point) {
+    for (const std::size_t next : forward[point]) backward[next].push_back(point);
+  }
+}
+
+std::vector<std::size_t> find_circles(const WaitGraph& graph) {
+  const std::size_t count = graph.forward.size();
   std::vector<bool> seen(count, false);
   std::vector<std::size_t> order;
-  for (std::size_t node = 0; node < count; ++node) walk(forward, node, seen, order);
+  for (std::size_t point = 0; point < count; ++point) walk(graph.forward, point, seen, order);
   std::vector<std::size_t> circle(count, 0);
   seen.assign(count, false);
   std::size_t number = 0;
   for (std::size_t i = count; i-- > 0;) {
     if (seen[order[i]]) continue;
     std::vector<std::size_t> members;
-    walk(backward, order[i], seen, members);
+    walk(graph.backward, order[i], seen, members);
     for (const std::size_t member : members) circle[member] = number;
     ++number;
   }

@@ -20,6 +20,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostEvidence = 64;
 constexpr std::size_t kMostFrames = 16;
+constexpr std::size_t kMostWaits = 64;  // listed of one rank; all are counted
 
 Json optional(const std::optional<std::int64_t>& value) {
   return value ? Json(*value) : Json();
@@ -34,6 +35,7 @@ struct Reading {
   Job job;
   std::vector<Position> positions;
   Blame blame;
+  std::optional<RankWords> words;
 };
 
 std::string fault_of(const Blame& blame) {
@@ -56,9 +58,9 @@ RankVerdict verdict_of(const Reading& reading) {
   RankVerdict verdict;
   for (const Suspect& suspect : reading.blame.suspects) {
     const Node& node = reading.job.nodes[suspect.node];
-    const std::string why = position_words(reading.job, reading.positions, suspect.node);
-    if (node.rank) verdict.culprits.push_back({*node.rank, rounded(suspect.score), why});
-    verdict.evidence.push_back(why);
+    if (!node.rank) continue;
+    verdict.culprits.push_back(
+        {*node.rank, true, rounded(suspect.score), reading.words->of(suspect.node)});
   }
   if (reading.blame.link) {
     verdict.link = CulpritLink{reading.blame.link->first, reading.blame.link->second,
@@ -93,6 +95,7 @@ Json entry_json(const Job& job, const Operation& operation) {
   json["record_id"] = known(entry.record_id);
   json["operation"] = entry.name;
   json["state"] = entry.state_text;
+  json["contradiction"] = entry.contradiction.empty() ? Json() : Json(entry.contradiction);
   json["input_sizes"] = entry.inputs;
   json["output_sizes"] = entry.outputs;
   json["created_ns"] = entry.created_ns;
@@ -121,7 +124,7 @@ Json evidence_json(const Reading& reading, const RunName& name) {
     Json json;
     json["kind"] = operation == nullptr ? "rank" : "entry";
     json["role"] = role;
-    json["text"] = position_words(reading.job, reading.positions, index);
+    json["text"] = reading.words->of(index);
     json["rank"] = node.rank ? Json(*node.rank) : Json();
     json["source"] = node.has_dump ? Json(node.source) : Json();
     json["entry"] = operation == nullptr ? Json() : entry_json(reading.job, *operation);
@@ -175,12 +178,15 @@ Json ranks_json(const Reading& reading) {
     json["source"] = node.has_dump ? Json(node.source) : Json();
     json["operations"] = node.operations.size();
     json["open"] = node.pending.size();
+    const std::vector<Wait>& waits = *reading.positions[i].waits;
+    json["waits_for_count"] = waits.size();
     json["waits_for"] = Json::array();
-    for (const Wait& wait : reading.positions[i].waits) {
+    for (const Wait& wait : waits) {
+      if (json["waits_for"].size() == kMostWaits) break;
       const auto& rank = reading.job.nodes[wait.node].rank;
       json["waits_for"].push_back(rank ? Json(*rank) : Json());
     }
-    json["text"] = position_words(reading.job, reading.positions, i);
+    json["text"] = reading.words->of(i);
     list.push_back(std::move(json));
   }
   return list;
@@ -198,7 +204,11 @@ Json coverage_json(const Job& job) {
           {"ranks_from_file_name", by_name},
           {"dumps_superseded", job.dumps_superseded},
           {"entries", job.entries},
-          {"entries_unread", job.entries_unread}};
+          {"entries_unread", job.entries_unread},
+          {"entries_contradictory", job.entries_contradictory},
+          {"fields_unread", job.fields_unread},
+          {"status_contradictory", job.status_contradictory},
+          {"ranks_absent_unnamed", job.absent_unnamed}};
 }
 
 Json diagnosis_json(const Reading& reading, const RunName& name) {
@@ -233,7 +243,7 @@ Json diagnosis_json(const Reading& reading, const RunName& name) {
   json["uniform"] = verdict.uniform ? Json(*verdict.uniform) : Json();
   json["first_seen"] = first_seen_json(reading);
   json["evidence"] = evidence_json(reading, name);
-  json["explanation"] = explanation_words(reading.job, reading.positions, reading.blame);
+  json["explanation"] = explanation_words(reading.job, *reading.words, reading.blame);
   json["check_next"] = check_next_words(reading.blame);
   json["ranks"] = ranks_json(reading);
   json["coverage"] = coverage_json(reading.job);
@@ -252,7 +262,9 @@ Result<Json> diagnose_flight(RunFolder& run) {
   TELLER_TRY(std::vector<Dump> dumps, load_dumps(run));
   reading.job = make_job(std::move(dumps));
   reading.positions = find_positions(reading.job);
-  reading.blame = find_blame(reading.job, reading.positions);
+  const WaitGraph graph(reading.positions);
+  reading.blame = find_blame(reading.job, reading.positions, graph);
+  reading.words.emplace(reading.job, reading.positions, graph);
   Json json = diagnosis_json(reading, run_name(run));
   TELLER_CHECK_OK(publish_diagnosis(run, json, {"events"}));
   return json;

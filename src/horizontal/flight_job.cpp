@@ -44,9 +44,63 @@ std::map<std::int64_t, std::string> names_of_ids(const Dump& dump) {
 std::int64_t newest_ns(const Dump& dump) {
   std::int64_t newest = 0;
   for (const FlightEntry& entry : dump.entries) {
+    if (!entry.contradiction.empty()) continue;
     newest = std::max({newest, entry.created_ns, entry.completed_ns.value_or(0)});
   }
   return newest;
+}
+
+// Joins operations that were launched as one to the entry "coalesced" that follows them: it has
+// their state, for they have none of their own. One that nothing precedes stands for itself.
+void join_batches(Node& node) {
+  std::map<std::size_t, std::vector<std::size_t>> of_group;  // operations since the last wrapper
+  for (std::size_t i = 0; i < node.operations.size(); ++i) {
+    Operation& wrapper = node.operations[i];
+    std::vector<std::size_t>& before = of_group[wrapper.group];
+    if (!wrapper.wrapper) {
+      before.push_back(i);
+      continue;
+    }
+    std::size_t joined = 0;
+    for (auto k = before.rbegin(); k != before.rend(); ++k, ++joined) {
+      Operation& one = node.operations[*k];
+      const bool same = wrapper.entry.p2p ? one.entry.p2p_seq == wrapper.entry.p2p_seq
+                                          : one.entry.seq == wrapper.entry.seq;
+      if (!same || one.completed) break;
+      one.batch = i;
+      one.completed = wrapper.completed;
+      one.started = wrapper.started;
+      one.doubtful = one.doubtful || wrapper.doubtful;
+    }
+    before.clear();
+    if (joined > 0 || wrapper.entry.p2p) continue;
+    wrapper.wrapper = false;
+    wrapper.collective = wrapper.entry.seq >= 0;
+  }
+}
+
+// Finds a node's operations by what they are.
+void index_operations(Node& node) {
+  node.place.assign(node.operations.size(), kNone);
+  std::map<std::size_t, std::size_t> first_of_batch;
+  for (std::size_t i = 0; i < node.operations.size(); ++i) {
+    const Operation& operation = node.operations[i];
+    const FlightEntry& entry = operation.entry;
+    if (!operation.completed && !operation.wrapper && !operation.doubtful) {
+      const std::size_t place = node.pending.size();
+      node.pending.push_back(i);
+      node.place[i] = operation.batch == kNone
+                          ? place
+                          : first_of_batch.emplace(operation.batch, place).first->second;
+    }
+    if (entry.seq >= 0) {
+      Node::Last& last = node.last_seq[operation.group];
+      if (entry.seq >= last.seq) last = {entry.seq, std::max(last.record_id, entry.record_id)};
+    } else if (!entry.p2p) {
+      node.holes[operation.group].push_back(entry.record_id);
+    }
+    if (operation.collective) node.collectives.emplace(std::pair{operation.group, entry.seq}, i);
+  }
 }
 
 class JobMaker {
@@ -57,7 +111,7 @@ class JobMaker {
     place_dumps();
     for (std::size_t i = 0; i < used_.size(); ++i) fill(dumps_[used_[i]], job_.nodes[i]);
     add_absent_ranks();
-    for (std::size_t group = 0; group < job_.groups.size(); ++group) add_members(group);
+    add_members();
     name_peers();
     return std::move(job_);
   }
@@ -90,8 +144,18 @@ class JobMaker {
     job_.nodes.resize(used_.size());
   }
 
-  // Names of groups are of a process: two groups of one name and other ranks are two.
-  std::size_t group_of(const Dump& dump, const std::string& name, const std::string& description) {
+  // Names of groups are of a process: two groups of one name and other ranks are two. `known` are
+  // those of the dump that were asked for before: lists of ranks are long.
+  using Known = std::map<std::string, std::size_t>;
+  std::size_t group_of(const Dump& dump, const std::string& name, const std::string& description,
+                       Known& known) {
+    const auto before = known.find(name);
+    if (before != known.end()) return before->second;
+    return known[name] = find_group(dump, name, description);
+  }
+
+  std::size_t find_group(const Dump& dump, const std::string& name,
+                         const std::string& description) {
     const auto config = dump.config.find(name);
     std::vector<int> ranks;
     if (config != dump.config.end()) ranks = config->second.ranks;
@@ -99,31 +163,40 @@ class JobMaker {
     if (is_new) {
       const bool described = config != dump.config.end();
       job_.groups.push_back(
-          {name, described ? config->second.description : description, ranks, {}, false});
+          {name, described ? config->second.description : description, ranks, {}, {}, false});
     }
     return found->second;
   }
 
   void fill(Dump& dump, Node& node) {
+    groups_of_node_.emplace_back();
     node.rank = dump.rank;
     node.has_dump = true;
     node.source = dump.source;
     node.rank_from = dump.rank_from;
+    node.holes[kNone] = dump.holes;
     const auto names = names_of_ids(dump);
-    for (const auto& [name, config] : dump.config) group_of(dump, name, config.description);
+    Known known;
+    for (const auto& [name, config] : dump.config) {
+      group_of(dump, name, config.description, known);
+    }
     for (FlightEntry& entry : dump.entries) {
       Operation operation;
-      operation.group = group_of(dump, entry.group, entry.description);
+      operation.group = group_of(dump, entry.group, entry.description, known);
       operation.entry = std::move(entry);
       describe(operation);
       node.operations.push_back(std::move(operation));
     }
     for (const auto& [id, progress] : dump.status) {
       const auto name = names.find(id);
-      if (name != names.end()) node.progress[group_of(dump, name->second, "")] = progress;
+      if (name == names.end()) continue;
+      const bool sane = progress.enqueued < 0 || progress.completed <= progress.enqueued;
+      if (!sane) ++job_.status_contradictory;
+      if (sane) node.progress[group_of(dump, name->second, "", known)] = progress;
     }
+    for (const auto& [name, group] : known) groups_of_node_.back().push_back(group);
     join_batches(node);
-    index(node);
+    index_operations(node);
   }
 
   void describe(Operation& operation) {
@@ -132,73 +205,66 @@ class JobMaker {
     operation.wrapper = name == "coalesced";
     operation.completed = entry.state == FlightState::kCompleted || entry.completed_ns.has_value();
     operation.started = entry.state == FlightState::kStarted || entry.started_ns.has_value();
+    operation.doubtful = !entry.contradiction.empty() || entry.state == FlightState::kUnknown;
+    note_oddities(entry, operation.doubtful);
     const auto peers = flight_peers(entry.name);
     if (peers) operation.send = peers->send;
     operation.collective = !peers && !entry.p2p && !operation.wrapper && entry.seq >= 0;
     if (peers || entry.p2p) job_.groups[operation.group].has_p2p = true;
   }
 
-  // Operations that were launched as one have no state of their own: the entry "coalesced" that
-  // follows them has it.
-  static void join_batches(Node& node) {
-    for (std::size_t i = 0; i < node.operations.size(); ++i) {
-      const Operation& wrapper = node.operations[i];
-      if (!wrapper.wrapper) continue;
-      for (std::size_t k = i; k-- > 0;) {
-        Operation& one = node.operations[k];
-        if (one.group != wrapper.group) continue;
-        const bool same = wrapper.entry.p2p ? one.entry.p2p_seq == wrapper.entry.p2p_seq
-                                            : one.entry.seq == wrapper.entry.seq;
-        if (!same || one.wrapper || one.completed) break;
-        one.batch = i;
-        one.completed = wrapper.completed;
-        one.started = wrapper.started;
-      }
-    }
+  void note_oddities(const FlightEntry& entry, bool doubtful) {
+    job_.fields_unread += entry.unread.size();
+    if (!doubtful && entry.unread.empty()) return;
+    if (job_.entries_contradictory++ > 0) return;
+    job_.first_contradictory = entry.name + " of group " + entry.group + ": " +
+                               (!entry.contradiction.empty() ? entry.contradiction
+                                : doubtful                   ? "its state is " + entry.state_text
+                                           : entry.unread.front() + " is not of its type");
   }
 
-  static void index(Node& node) {
-    for (std::size_t i = 0; i < node.operations.size(); ++i) {
-      const Operation& operation = node.operations[i];
-      if (!operation.completed && !operation.wrapper) node.pending.push_back(i);
-      if (operation.entry.seq >= 0) {
-        const auto last = node.last_seq.emplace(operation.group, operation.entry.seq).first;
-        last->second = std::max(last->second, operation.entry.seq);
-      }
-      if (operation.collective) {
-        node.collectives.emplace(std::pair{operation.group, operation.entry.seq}, i);
-      }
-    }
-  }
-
-  // With dumps of unknown rank, which ranks are absent is unknown too.
+  // With dumps of unknown rank it is not known which ranks are absent, but how many.
   void add_absent_ranks() {
-    if (job_.dumps_unplaced > 0) return;
-    std::set<int> all;
-    for (const Group& group : job_.groups) all.insert(group.ranks.begin(), group.ranks.end());
+    std::vector<int> all;
+    for (const Group& group : job_.groups) {
+      all.insert(all.end(), group.ranks.begin(), group.ranks.end());
+    }
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    if (job_.dumps_unplaced > 0) {
+      job_.absent_unnamed = all.size() > used_.size() ? all.size() - used_.size() : 0;
+      if (job_.absent_unnamed > 0) job_.nodes.emplace_back();
+      return;
+    }
     for (const int rank : all) {
       if (job_.node_of_rank.contains(rank)) continue;
       job_.ranks_without_dump.push_back(rank);
       job_.node_of_rank[rank] = job_.nodes.size();
-      Node& node = job_.nodes.emplace_back();
-      node.rank = rank;
+      job_.nodes.emplace_back().rank = rank;
     }
   }
 
-  void add_members(std::size_t index) {
-    Group& group = job_.groups[index];
-    for (const int rank : group.ranks) {
-      const auto node = job_.node_of_rank.find(rank);
-      if (node != job_.node_of_rank.end()) group.members.push_back(node->second);
+  void add_members() {
+    for (Group& group : job_.groups) {
+      for (const int rank : group.ranks) {
+        const auto node = job_.node_of_rank.find(rank);
+        if (node != job_.node_of_rank.end()) group.members.push_back(node->second);
+      }
     }
-    // Dumps without a rank, and groups without a list of ranks: who has operations in it is in it.
+    // Dumps without a rank, and groups without a list of ranks: who names the group is in it.
     for (std::size_t i = 0; i < used_.size(); ++i) {
-      const Node& node = job_.nodes[i];
-      if (node.rank && !group.ranks.empty()) continue;
-      const auto config = dumps_[used_[i]].config.find(group.name);
-      bool in = config != dumps_[used_[i]].config.end() && config->second.ranks == group.ranks;
-      for (const Operation& operation : node.operations) in = in || operation.group == index;
-      if (in) group.members.push_back(i);
+      for (const std::size_t index : groups_of_node_[i]) {
+        Group& group = job_.groups[index];
+        if (!job_.nodes[i].rank || group.ranks.empty()) group.members.push_back(i);
+      }
+    }
+    for (Group& group : job_.groups) {
+      for (const std::size_t member : group.members) {
+        if (job_.nodes[member].has_dump) group.present.push_back(member);
+      }
+      if (job_.absent_unnamed > 0 && group.ranks.size() > group.members.size()) {
+        group.members.push_back(job_.nodes.size() - 1);
+      }
     }
   }
 
@@ -214,7 +280,8 @@ class JobMaker {
   }
 
   std::vector<Dump> dumps_;
-  std::vector<std::size_t> used_;  // dump of each node
+  std::vector<std::size_t> used_;                         // dump of each node
+  std::vector<std::vector<std::size_t>> groups_of_node_;  // of those that have a dump
   std::map<std::pair<std::string, std::vector<int>>, std::size_t> groups_;
   Job job_;
 };

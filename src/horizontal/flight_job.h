@@ -30,6 +30,7 @@ struct Operation {
   std::size_t batch = kNone;  // the wrapper that it was launched with
   bool completed = false;
   bool started = false;
+  bool doubtful = false;  // its state contradicts its times, or is none: neither open nor completed
 };
 
 // What pg_status says of a group.
@@ -46,9 +47,18 @@ struct Node {
   std::string rank_from;                     // how its rank was found
   std::vector<Operation> operations;         // in the order in which they were enqueued
   std::vector<std::size_t> pending;          // of them: not completed, without wrappers; same order
+  std::vector<std::size_t> place;            // by operation: place in `pending`, else kNone
   std::map<std::size_t, Progress> progress;  // by group
   std::map<std::pair<std::size_t, std::int64_t>, std::size_t> collectives;  // (group, seq) -> index
-  std::map<std::size_t, std::int64_t> last_seq;  // by group: latest that an entry tells of
+  // By group: the latest sequence number that an entry tells of, and that entry's record.
+  struct Last {
+    std::int64_t seq = -1;
+    std::int64_t record_id = -1;
+  };
+  std::map<std::size_t, Last> last_seq;
+  // Entries of which it is not known what they are: records, -1 where that is not known either.
+  // Those whose group is known lie under it, the others under kNone.
+  std::map<std::size_t, std::vector<std::int64_t>> holes;
 };
 
 struct Group {
@@ -56,6 +66,7 @@ struct Group {
   std::string description;
   std::vector<int> ranks;            // global; empty where no dump says
   std::vector<std::size_t> members;  // nodes
+  std::vector<std::size_t> present;  // of them: those with a dump
   bool has_p2p = false;              // its pg_status counts two things at once, and is not read
 };
 
@@ -67,7 +78,14 @@ struct Job {
   std::size_t dumps_unplaced = 0;    // of which the rank is not known
   std::size_t dumps_superseded = 0;  // another of the same rank is newer
   std::size_t entries = 0, entries_unread = 0;
+  std::size_t entries_contradictory = 0;  // they say nothing of who waits
+  std::size_t fields_unread = 0;          // values that are not of their kind
+  std::size_t status_contradictory = 0;   // more completed than enqueued: not read
+  std::string first_contradictory;        // in words
   std::vector<int> ranks_without_dump;
+  // With dumps of unknown rank: so many more ranks than dumps there are. One node without a rank
+  // stands for them.
+  std::size_t absent_unnamed = 0;
 };
 
 // What is read of one source before ranks are put together.
@@ -76,6 +94,7 @@ struct Dump {
   std::string source, rank_from;
   std::vector<FlightEntry> entries;
   std::size_t unread = 0;
+  std::vector<std::int64_t> holes;  // record of each entry that is not in `entries`; -1 not known
   // Name -> description and ranks, as pg_config has them.
   struct Config {
     std::string description;
@@ -90,14 +109,11 @@ Result<std::vector<Dump>> load_dumps(const RunFolder& run);
 // Puts them together.
 Job make_job(std::vector<Dump> dumps);
 
-// What another rank is known to have done about a collective.
-enum class Reached { kUnknownRank, kNotEnqueued, kBehind, kThere, kCompleted };
+// What another rank is known to have done about a collective; kUnclear: its dump has an entry that
+// may be this one, and cannot be relied on.
+enum class Reached { kUnknownRank, kUnclear, kNotEnqueued, kBehind, kThere, kCompleted };
 // `node` against collective `seq` of `group`; kBehind: it is enqueued behind work that is pending.
 Reached reached(const Job& job, std::size_t node, std::size_t group, std::int64_t seq);
-
-// Position of a pending operation among those that its rank has not completed; operations of one
-// batch share the first one's.
-std::size_t position_of(const Node& node, std::size_t operation);
 
 // "rank 3", or the source where the rank is not known.
 std::string node_words(const Node& node);

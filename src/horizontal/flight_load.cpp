@@ -1,5 +1,6 @@
 // Reads the dumps of a run from its events and their META.
 #include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
@@ -48,6 +49,20 @@ void read_status(const Json& flight, Dump& dump) {
   }
 }
 
+// Entries that the import could not keep: how many, and where among the others they stood.
+void read_malformed(const Json& flight, Dump& dump) {
+  const Json& list = member(flight, "malformed_entries");
+  if (!list.is_array()) return;
+  for (const Json& one : list) {
+    const auto own = flight_number(member(one, "record_id"));
+    const auto before = flight_number(member(one, "after_record_id"));
+    // What stands after a record lies beyond it: in the order of the file.
+    const std::int64_t after = before ? *before + (*before < INT64_MAX ? 1 : 0) : -1;
+    dump.holes.push_back(own.value_or(after));
+  }
+  dump.unread += list.size();
+}
+
 void read_entries(const EventFile& file, Dump& dump) {
   for (const auto block : file.blocks()) {
     for (const EventRecord& event : block) {
@@ -57,6 +72,7 @@ void read_entries(const EventFile& file, Dump& dump) {
         dump.entries.push_back(std::move(*entry));
       } else {
         ++dump.unread;
+        dump.holes.push_back(-1);
       }
     }
   }
@@ -83,6 +99,7 @@ Result<std::vector<Dump>> load_dumps(const RunFolder& run) {
     const Json& flight = member(meta, "flight");
     read_config(flight, dump);
     read_status(flight, dump);
+    read_malformed(flight, dump);
     read_entries(file, dump);
     dumps.push_back(std::move(dump));
   }

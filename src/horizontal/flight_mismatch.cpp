@@ -10,6 +10,8 @@ namespace teller::flight {
 
 namespace {
 
+constexpr std::size_t kShownCalls = 8;
+
 // Elements of the tensors; -1 where a size is not known.
 std::int64_t elements(const std::vector<std::vector<std::int64_t>>& tensors) {
   std::int64_t total = 0;
@@ -40,7 +42,9 @@ struct CallText {
 
 CallText call_of(const FlightEntry& entry) {
   CallText call{flight_operation(entry.name), "", true};
-  const bool base = entry.name.find("_base") != std::string::npos;
+  // The calls of one tensor, whose ranks' parts are equal; lists of tensors need not be.
+  const bool base = entry.name.find("_base") != std::string::npos ||
+                    entry.name.find("_tensor") != std::string::npos;
   const bool by_input = call.operation == "all_reduce" || call.operation == "allreduce" ||
                         call.operation == "reduce" || call.operation == "broadcast" ||
                         (call.operation == "all_gather" && base);
@@ -49,7 +53,9 @@ CallText call_of(const FlightEntry& entry) {
   const auto& tensors = by_input ? entry.inputs : entry.outputs;
   const auto& types = by_input ? entry.input_types : entry.output_types;
   const std::int64_t count = elements(tensors);
-  call.known = !tensors.empty() && !types.empty() && count >= 0;
+  call.known = !tensors.empty() && types.size() == tensors.size() && count >= 0 &&
+               std::none_of(types.begin(), types.end(),
+                            [](const std::string& type) { return type.empty(); });
   if (call.known) call.size = " of " + std::to_string(count) + " " + join(types);
   return call;
 }
@@ -69,11 +75,13 @@ void add_unknown(const std::string& operation, std::size_t member, Calls& calls)
 Calls calls_at(const Job& job, std::size_t group, std::int64_t seq) {
   Calls calls;
   std::vector<std::pair<std::string, std::size_t>> unknown;
-  for (const std::size_t member : job.groups[group].members) {
+  for (const std::size_t member : job.groups[group].present) {
     const Node& node = job.nodes[member];
     const auto found = node.collectives.find({group, seq});
     if (found == node.collectives.end()) continue;
-    const CallText call = call_of(node.operations[found->second].entry);
+    const Operation& operation = node.operations[found->second];
+    if (operation.doubtful) continue;
+    const CallText call = call_of(operation.entry);
     if (call.known) {
       calls[call.operation + call.size].push_back(member);
     } else {
@@ -86,7 +94,11 @@ Calls calls_at(const Job& job, std::size_t group, std::int64_t seq) {
 
 std::string words_of(const Job& job, const Calls& calls) {
   std::string words;
+  std::size_t shown = 0;
   for (const auto& [call, nodes] : calls) {
+    if (shown++ == kShownCalls) {
+      return words + "; and " + std::to_string(calls.size() - kShownCalls) + " other calls";
+    }
     words += (words.empty() ? "" : "; ") + call + " by ";
     for (std::size_t i = 0; i < std::min<std::size_t>(nodes.size(), 8); ++i) {
       words += (i == 0 ? "" : ", ") + node_words(job.nodes[nodes[i]]);
@@ -111,6 +123,8 @@ Mismatch mismatch_of(const Job& job, const Calls& calls, std::size_t group, std:
     auto& side = most ? mismatch.most : mismatch.few;
     side.insert(side.end(), call->second.begin(), call->second.end());
   }
+  std::sort(mismatch.few.begin(), mismatch.few.end());
+  std::sort(mismatch.most.begin(), mismatch.most.end());
   return mismatch;
 }
 

@@ -5,6 +5,23 @@ namespace teller::flight {
 
 namespace {
 
+// Whether entries that cannot be read may be the collectives of a group between the last one that
+// is known and `seq`.
+bool may_be_unread(const Node& node, std::size_t group, std::int64_t seq) {
+  const auto known = node.last_seq.find(group);
+  const Node::Last last = known == node.last_seq.end() ? Node::Last() : known->second;
+  std::int64_t later = 0;
+  for (const std::size_t where : {group, kNone}) {
+    const auto holes = node.holes.find(where);
+    if (holes == node.holes.end()) continue;
+    for (const std::int64_t record : holes->second) {
+      if (record < 0 || last.record_id < 0 || record > last.record_id) ++later;
+    }
+  }
+  // Of a group without any entry it is not known where its numbers stand.
+  return later > 0 && (last.seq < 0 || later >= seq - last.seq);
+}
+
 // Whether the rank has enqueued a collective of which its dump has no entry: it was completed and
 // overwritten, or left out of a dump of what is active, or it never was.
 Reached reached_without_entry(const Job& job, const Node& node, std::size_t group,
@@ -19,32 +36,25 @@ Reached reached_without_entry(const Job& job, const Node& node, std::size_t grou
   }
   // Entries of sends and receives tell how many collectives came before them.
   const auto last = node.last_seq.find(group);
-  const bool later = last != node.last_seq.end() && last->second >= seq;
-  return later ? Reached::kCompleted : Reached::kNotEnqueued;
+  if (last != node.last_seq.end() && last->second.seq >= seq) return Reached::kCompleted;
+  return may_be_unread(node, group, seq) ? Reached::kUnclear : Reached::kNotEnqueued;
 }
 
 }  // namespace
-
-std::size_t position_of(const Node& node, std::size_t operation) {
-  const std::size_t batch = node.operations[operation].batch;
-  for (std::size_t i = 0; i < node.pending.size(); ++i) {
-    const Operation& one = node.operations[node.pending[i]];
-    if (node.pending[i] == operation || (batch != kNone && one.batch == batch)) return i;
-  }
-  return kNone;
-}
 
 Reached reached(const Job& job, std::size_t index, std::size_t group, std::int64_t seq) {
   const Node& node = job.nodes[index];
   if (!node.has_dump) return Reached::kUnknownRank;
   const auto found = node.collectives.find({group, seq});
   if (found == node.collectives.end()) return reached_without_entry(job, node, group, seq);
+  if (node.operations[found->second].doubtful) return Reached::kUnclear;
   if (node.operations[found->second].completed) return Reached::kCompleted;
-  return position_of(node, found->second) == 0 ? Reached::kThere : Reached::kBehind;
+  return node.place[found->second] == 0 ? Reached::kThere : Reached::kBehind;
 }
 
 std::string node_words(const Node& node) {
-  return node.rank ? "rank " + std::to_string(*node.rank) : "the rank of " + node.source;
+  if (node.rank) return "rank " + std::to_string(*node.rank);
+  return node.has_dump ? "the rank of " + node.source : "a rank that is not known";
 }
 
 std::string operation_words(const Job& job, const Operation& operation) {

@@ -13,6 +13,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kShownEvidence = 12;
 constexpr std::size_t kShownFrames = 6;
+constexpr std::size_t kShownRanks = 64;
 
 std::string safe(const Json& json) {
   return printable(json.is_string() ? json.get<std::string>() : json.dump());
@@ -25,7 +26,13 @@ std::string line(const char* title, const std::string& text) {
 
 std::string list(const Json& numbers) {
   std::string text;
-  for (const Json& one : numbers) text += (text.empty() ? "" : ", ") + one.dump();
+  std::size_t shown = 0;
+  for (const Json& one : numbers) {
+    if (shown++ == kShownRanks) {
+      return text + " and " + std::to_string(numbers.size() - kShownRanks) + " more";
+    }
+    text += (text.empty() ? "" : ", ") + one.dump();
+  }
   return text;
 }
 
@@ -37,6 +44,18 @@ std::string coverage_text(const Json& coverage) {
   if (coverage["dumps_of_unknown_rank"] != 0) {
     text += line("unknown", coverage["dumps_of_unknown_rank"].dump() +
                                 " dumps do not say which rank wrote them");
+  }
+  if (coverage["ranks_absent_unnamed"] != 0) {
+    text += line("no dump", "of " + coverage["ranks_absent_unnamed"].dump() +
+                                " ranks, of which ones is not known");
+  }
+  if (coverage["entries_contradictory"] != 0) {
+    text +=
+        line("doubtful", coverage["entries_contradictory"].dump() +
+                             " entries contradict themselves or have fields that can't be read");
+  }
+  if (coverage["entries_unread"] != 0) {
+    text += line("unread", coverage["entries_unread"].dump() + " entries can't be read");
   }
   if (coverage["ranks_from_file_name"] != 0) {
     text += line("note", coverage["ranks_from_file_name"].dump() +

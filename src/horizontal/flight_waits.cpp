@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -12,7 +13,8 @@ namespace {
 // Operations after which every rank knows that every other one has come: where one rank has
 // completed one, all have taken part.
 constexpr std::string_view kMutual[] = {"all_reduce", "all_gather", "reduce_scatter",
-                                        "all_to_all", "barrier",    "allreduce"};
+                                        "all_to_all", "barrier",    "allreduce",
+                                        "allgather",  "alltoall",   "reducescatter"};
 
 bool is_mutual(const Operation& operation) {
   const std::string name = flight_operation(operation.entry.name);
@@ -25,13 +27,110 @@ Stream stream_of(const Operation& operation) {
   return {operation.group, operation.collective, operation.other, operation.send};
 }
 
+// How all members of a group stand to one of its collectives.
+struct Stand {
+  std::vector<std::size_t> completed, started, unclear;  // members
+  WaitList missing;                                      // whom one that is there waits for
+  WaitList missing_started;                              // the same for one that has begun it
+  const Mismatch* mismatch = nullptr;
+};
+
+// Stands of all collectives that are asked for: each is looked up once for all ranks.
+class Stands {
+ public:
+  Stands(const Job& job, const std::vector<Mismatch>& mismatches) : job_(job) {
+    for (const Mismatch& one : mismatches) mismatches_[{one.group, one.seq}] = &one;
+  }
+
+  const Stand& at(const Operation& operation) {
+    const Place place{operation.group, operation.entry.seq};
+    const auto [found, is_new] = stands_.try_emplace(place);
+    if (is_new) fill(place, found->second);
+    return found->second;
+  }
+
+ private:
+  using Place = std::pair<std::size_t, std::int64_t>;
+
+  void fill(const Place& place, Stand& stand) const {
+    const auto mismatch = mismatches_.find(place);
+    if (mismatch != mismatches_.end()) stand.mismatch = mismatch->second;
+    std::vector<Wait> missing, not_started;
+    for (const std::size_t member : job_.groups[place.first].members) {
+      switch (reached(job_, member, place.first, place.second)) {
+        case Reached::kUnknownRank:
+          missing.push_back({member, WaitReason::kNoDump});
+          break;
+        case Reached::kUnclear:
+          stand.unclear.push_back(member);
+          break;
+        case Reached::kNotEnqueued:
+          missing.push_back({member, WaitReason::kNotEnqueued});
+          break;
+        case Reached::kBehind:
+          missing.push_back({member, WaitReason::kBehind});
+          break;
+        case Reached::kThere:
+          has_started(member, place) ? stand.started.push_back(member)
+                                     : not_started.push_back({member, WaitReason::kNotStarted});
+          break;
+        case Reached::kCompleted:
+          stand.completed.push_back(member);
+          break;
+      }
+    }
+    std::vector<Wait> both = missing;
+    both.insert(both.end(), not_started.begin(), not_started.end());
+    stand.missing = std::make_shared<const std::vector<Wait>>(std::move(missing));
+    stand.missing_started = std::make_shared<const std::vector<Wait>>(std::move(both));
+    if (stand.mismatch != nullptr) blame_few(stand);
+  }
+
+  static void blame_few(Stand& stand) {
+    std::vector<Wait> few;
+    for (const std::size_t one : stand.mismatch->few) few.push_back({one, WaitReason::kMismatch});
+    stand.missing = stand.missing_started = std::make_shared<const std::vector<Wait>>(few);
+    stand.unclear.clear();
+  }
+
+  // Where the dump has no entry of it, nothing is held against the rank.
+  bool has_started(std::size_t member, const Place& place) const {
+    const Node& node = job_.nodes[member];
+    const auto found = node.collectives.find(place);
+    return found == node.collectives.end() || node.operations[found->second].started;
+  }
+
+  const Job& job_;
+  std::map<Place, const Mismatch*> mismatches_;
+  std::map<Place, Stand> stands_;
+};
+
+WaitList no_waits() {
+  static const auto none = std::make_shared<const std::vector<Wait>>();
+  return none;
+}
+
+NodeList no_nodes() {
+  static const auto none = std::make_shared<const std::vector<std::size_t>>();
+  return none;
+}
+
+NodeList without(const std::vector<std::size_t>& nodes, std::size_t self) {
+  std::vector<std::size_t> others;
+  std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(others),
+               [&](std::size_t one) { return one != self; });
+  return std::make_shared<const std::vector<std::size_t>>(std::move(others));
+}
+
 class RankReader {
  public:
-  RankReader(const Job& job, const std::vector<Mismatch>& mismatches, std::size_t self)
-      : job_(job), mismatches_(mismatches), self_(self), node_(job.nodes[self]) {}
+  RankReader(const Job& job, Stands& stands, std::size_t self)
+      : job_(job), stands_(stands), self_(self), node_(job.nodes[self]) {}
 
   Position read() {
     Position position;
+    position.waits = no_waits();
+    position.peers = position.unclear = no_nodes();
     if (!node_.has_dump) {
       position.standing = Standing::kNoDump;
       return position;
@@ -70,19 +169,21 @@ class RankReader {
 
   // What was enqueued first is what this rank waits in. What lies behind it tells nothing: hosts
   // run ahead of their devices, some further than others.
-  void read_first(std::size_t index, Position& position) const {
+  void read_first(std::size_t index, Position& position) {
     const Operation& operation = node_.operations[index];
     position.operation = index;
     if (is_mismatched(index, position)) return;
     for (const std::size_t one : launched_with(index)) {
-      position.waits = waits_in(one);
-      if (position.waits.empty()) continue;
+      position.waits = waits_in(one, position);
+      if (position.waits->empty()) continue;
       position.operation = one;
       position.standing = Standing::kWaits;
       return;
     }
-    position.peers = peers_that_started(operation);
-    position.standing = position.peers.empty() ? Standing::kInside : Standing::kNotStarted;
+    if (operation.collective && !operation.started) {
+      position.peers = without(stands_.at(operation).started, self_);
+    }
+    position.standing = position.peers->empty() ? Standing::kInside : Standing::kNotStarted;
   }
 
   // The open operations of its batch; itself, where it was launched alone.
@@ -96,125 +197,92 @@ class RankReader {
     return all;
   }
 
-  std::vector<Wait> waits_in(std::size_t index) const {
+  WaitList waits_in(std::size_t index, Position& position) {
     const Operation& operation = node_.operations[index];
-    if (tells_nothing(operation)) return {};
-    return operation.collective ? waits_in_collective(operation) : waits_for_peer(index);
+    if (tells_nothing(operation)) return no_waits();
+    return operation.collective ? waits_in_collective(operation, position)
+                                : waits_for_peer(index, position);
   }
 
-  bool is_stuck_alone(std::size_t index, Position& position) const {
+  bool is_stuck_alone(std::size_t index, Position& position) {
     const Operation& operation = node_.operations[index];
     if (!operation.collective || !is_mutual(operation)) return false;
-    std::vector<std::size_t> completed;
-    for (const std::size_t peer : job_.groups[operation.group].members) {
-      if (peer == self_) continue;
-      if (reached(job_, peer, operation.group, operation.entry.seq) == Reached::kCompleted) {
-        completed.push_back(peer);
-      }
-    }
-    if (completed.empty()) return false;
+    const Stand& stand = stands_.at(operation);
+    if (stand.completed.empty()) return false;
     position.standing = Standing::kStuckAlone;
     position.operation = index;
-    position.peers = std::move(completed);
+    position.peers = without(stand.completed, self_);
     return true;
   }
 
-  const Mismatch* mismatch_at(const Operation& operation) const {
-    for (const Mismatch& one : mismatches_) {
-      if (operation.collective && one.group == operation.group && one.seq == operation.entry.seq) {
-        return &one;
-      }
-    }
-    return nullptr;
-  }
-
-  bool is_mismatched(std::size_t index, Position& position) const {
-    const Mismatch* mismatch = mismatch_at(node_.operations[index]);
+  bool is_mismatched(std::size_t index, Position& position) {
+    const Operation& operation = node_.operations[index];
+    const Mismatch* mismatch = operation.collective ? stands_.at(operation).mismatch : nullptr;
     if (mismatch == nullptr) return false;
-    const auto& few = mismatch->few;
-    if (std::find(few.begin(), few.end(), self_) == few.end()) return false;
+    if (!std::binary_search(mismatch->few.begin(), mismatch->few.end(), self_)) return false;
     position.standing = Standing::kMismatched;
     position.operation = index;
-    position.peers = mismatch->most;
+    position.peers = std::make_shared<const std::vector<std::size_t>>(mismatch->most);
     position.detail = mismatch->detail;
     return true;
   }
 
-  std::vector<Wait> waits_in_collective(const Operation& operation) const {
-    std::vector<Wait> waits;
-    if (const Mismatch* mismatch = mismatch_at(operation)) {
-      for (const std::size_t other : mismatch->few) waits.push_back({other, WaitReason::kMismatch});
-      return waits;
-    }
-    for (const std::size_t peer : job_.groups[operation.group].members) {
-      if (peer == self_) continue;
-      switch (reached(job_, peer, operation.group, operation.entry.seq)) {
-        case Reached::kUnknownRank:
-          waits.push_back({peer, WaitReason::kNoDump});
-          break;
-        case Reached::kNotEnqueued:
-          waits.push_back({peer, WaitReason::kNotEnqueued});
-          break;
-        case Reached::kBehind:
-          waits.push_back({peer, WaitReason::kBehind});
-          break;
-        case Reached::kThere:
-          if (operation.started && !has_started(peer, operation)) {
-            waits.push_back({peer, WaitReason::kNotStarted});
-          }
-          break;
-        case Reached::kCompleted:
-          break;
-      }
-    }
-    return waits;
+  WaitList waits_in_collective(const Operation& operation, Position& position) {
+    const Stand& stand = stands_.at(operation);
+    if (!stand.unclear.empty()) position.unclear = without(stand.unclear, self_);
+    const WaitList& list = operation.started ? stand.missing_started : stand.missing;
+    const bool has_self = std::any_of(list->begin(), list->end(),
+                                      [&](const Wait& wait) { return wait.node == self_; });
+    if (!has_self) return list;
+    std::vector<Wait> others;
+    std::copy_if(list->begin(), list->end(), std::back_inserter(others),
+                 [&](const Wait& wait) { return wait.node != self_; });
+    return std::make_shared<const std::vector<Wait>>(std::move(others));
   }
 
-  // Who has begun a collective that this rank has not.
-  std::vector<std::size_t> peers_that_started(const Operation& operation) const {
-    std::vector<std::size_t> peers;
-    if (!operation.collective || operation.started) return peers;
-    for (const std::size_t peer : job_.groups[operation.group].members) {
-      const Node& node = job_.nodes[peer];
-      const auto found = node.collectives.find({operation.group, operation.entry.seq});
-      if (found == node.collectives.end()) continue;
-      if (node.operations[found->second].started) peers.push_back(peer);
-    }
-    return peers;
-  }
-
-  bool has_started(std::size_t peer, const Operation& operation) const {
-    const Node& node = job_.nodes[peer];
-    const auto found = node.collectives.find({operation.group, operation.entry.seq});
-    return found == node.collectives.end() || node.operations[found->second].started;
+  static WaitList one_wait(std::size_t node, WaitReason reason) {
+    return std::make_shared<const std::vector<Wait>>(1, Wait{node, reason});
   }
 
   // The sends of a pair meet its receives in their order: the third that is open here is the third
   // that is open there.
-  std::vector<Wait> waits_for_peer(std::size_t index) const {
+  WaitList waits_for_peer(std::size_t index, Position& position) const {
     const Operation& operation = node_.operations[index];
     const auto other = job_.node_of_rank.find(operation.other);
-    if (other == job_.node_of_rank.end()) return {};
+    if (other == job_.node_of_rank.end()) return no_waits();
     const Node& peer = job_.nodes[other->second];
-    if (!peer.has_dump) return {{other->second, WaitReason::kNoDump}};
+    if (!peer.has_dump) return one_wait(other->second, WaitReason::kNoDump);
     std::size_t before = 0;
     for (const std::size_t one : node_.pending) {
       if (one == index) break;
       if (stream_of(node_.operations[one]) == stream_of(operation)) ++before;
     }
     for (const std::size_t one : peer.pending) {
-      const Operation& theirs = peer.operations[one];
-      const bool meets = theirs.group == operation.group && theirs.other == *node_.rank &&
-                         theirs.send != operation.send;
-      if (!meets || before-- > 0) continue;
-      if (position_of(peer, one) == 0) return {};
-      return {{other->second, WaitReason::kBehind}};
+      if (!meets(peer.operations[one], operation) || before-- > 0) continue;
+      if (peer.place[one] == 0) return no_waits();
+      return one_wait(other->second, WaitReason::kBehind);
     }
-    return {{other->second, WaitReason::kNotEnqueued}};
+    if (is_unclear(peer, operation)) {
+      position.unclear = without({other->second}, kNone);
+      return no_waits();
+    }
+    return one_wait(other->second, WaitReason::kNotEnqueued);
+  }
+
+  bool meets(const Operation& theirs, const Operation& ours) const {
+    return theirs.group == ours.group && theirs.other == *node_.rank && theirs.send != ours.send;
+  }
+
+  // Whether the other end may be among what cannot be relied on.
+  bool is_unclear(const Node& peer, const Operation& operation) const {
+    const auto holes = peer.holes.find(kNone);
+    if (holes != peer.holes.end() && !holes->second.empty()) return true;
+    return std::any_of(peer.operations.begin(), peer.operations.end(),
+                       [&](const Operation& one) { return one.doubtful && meets(one, operation); });
   }
 
   const Job& job_;
-  const std::vector<Mismatch>& mismatches_;
+  Stands& stands_;
   std::size_t self_;
   const Node& node_;
 };
@@ -223,9 +291,10 @@ class RankReader {
 
 std::vector<Position> find_positions(const Job& job) {
   const std::vector<Mismatch> mismatches = find_mismatches(job);
+  Stands stands(job, mismatches);
   std::vector<Position> positions;
   for (std::size_t i = 0; i < job.nodes.size(); ++i) {
-    positions.push_back(RankReader(job, mismatches, i).read());
+    positions.push_back(RankReader(job, stands, i).read());
   }
   return positions;
 }

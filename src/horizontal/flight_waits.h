@@ -1,6 +1,7 @@
 // Who waits for whom, by what the dumps of a job hold. Private to the flight_* files.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,11 @@ struct Wait {
   WaitReason reason = WaitReason::kNotEnqueued;
 };
 
+// Lists that the ranks which wait in one operation share: a job of n ranks has few of them, of n
+// members each.
+using WaitList = std::shared_ptr<const std::vector<Wait>>;
+using NodeList = std::shared_ptr<const std::vector<std::size_t>>;
+
 // What is to be said of one rank.
 enum class Standing {
   kIdle,        // it has no operation that is not completed
@@ -36,14 +42,15 @@ enum class Standing {
 struct Position {
   Standing standing = Standing::kIdle;
   std::size_t operation = kNone;  // of the node: what it waits in, is stuck in, or called wrongly
-  std::vector<Wait> waits;
-  std::vector<std::size_t> peers;  // kStuckAlone: who completed it; kNotStarted: who began it;
-                                   // kMismatched: who called else
-  std::string detail;              // kMismatched: what differs, in words
+  WaitList waits;                 // never null
+  NodeList peers;      // never null; kStuckAlone: who completed it; kNotStarted: who began it;
+                       // kMismatched: who called else
+  NodeList unclear;    // never null; peers of which it is not known whether they came
+  std::string detail;  // kMismatched: what differs, in words
 };
 
-// By node. What a rank has enqueued first of what is open decides, unless its peers have completed
-// any of it.
+// By node; near-linear in the dumps, the groups' sizes and the ranks together. What a rank has
+// enqueued first of what is open decides, unless its peers have completed any of it.
 std::vector<Position> find_positions(const Job& job);
 
 // A collective that was called differently: the calls of the few, against those of the most. Where
@@ -51,7 +58,7 @@ std::vector<Position> find_positions(const Job& job);
 struct Mismatch {
   std::size_t group = kNone;
   std::int64_t seq = -1;
-  std::vector<std::size_t> few, most;  // nodes
+  std::vector<std::size_t> few, most;  // nodes, ascending
   std::string detail;
 };
 // Among collectives that some rank has not completed; per group the first.

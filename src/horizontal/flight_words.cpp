@@ -11,57 +11,6 @@ namespace {
 
 constexpr std::size_t kShownNodes = 8;
 
-// Who waits for this rank at first hand in one operation: the one in which most do, of several the
-// first.
-struct FirstHand {
-  std::vector<std::size_t> nodes;
-  const Operation* operation = nullptr;
-};
-
-FirstHand first_hand(const Job& job, const std::vector<Position>& positions, std::size_t node) {
-  using Place = std::tuple<std::size_t, bool, std::int64_t, int>;
-  std::map<Place, FirstHand> found;
-  for (std::size_t other = 0; other < positions.size(); ++other) {
-    for (const Wait& wait : positions[other].waits) {
-      if (wait.node != node) continue;
-      const Operation& operation = job.nodes[other].operations[positions[other].operation];
-      const std::int64_t number =
-          operation.collective ? operation.entry.seq : operation.entry.p2p_seq;
-      FirstHand& one = found[{operation.group, operation.collective, number, operation.other}];
-      if (one.operation == nullptr ||
-          operation.entry.created_ns < one.operation->entry.created_ns) {
-        one.operation = &operation;
-      }
-      one.nodes.push_back(other);
-    }
-  }
-  FirstHand best;
-  for (auto& [place, one] : found) {
-    const bool better = one.nodes.size() > best.nodes.size() ||
-                        (one.nodes.size() == best.nodes.size() &&
-                         one.operation->entry.created_ns < best.operation->entry.created_ns);
-    if (better) best = std::move(one);
-  }
-  return best;
-}
-
-std::string last_words(const Node& node) {
-  if (node.operations.empty()) return "its dump holds no operation that is not completed";
-  return "it has completed all " + std::to_string(node.operations.size()) +
-         " operations that its dump holds";
-}
-
-std::string idle_words(const Job& job, const std::vector<Position>& positions, std::size_t node) {
-  const Node& self = job.nodes[node];
-  const FirstHand waiters = first_hand(job, positions, node);
-  if (waiters.operation == nullptr) return node_words(self) + " has nothing open";
-  std::string words = node_words(self) + " has not enqueued ";
-  const std::string what = operation_words(job, *waiters.operation);
-  words += waiters.operation->other >= 0 ? "its part of \"" + what + "\"" : what;
-  return words + ", in which " + nodes_words(job, waiters.nodes) +
-         (waiters.nodes.size() == 1 ? " waits" : " wait") + "; " + last_words(self);
-}
-
 const char* reason_words(WaitReason reason) {
   switch (reason) {
     case WaitReason::kNotEnqueued:
@@ -78,16 +27,180 @@ const char* reason_words(WaitReason reason) {
   return "";
 }
 
-std::string waits_words(const Job& job, const std::vector<Position>& positions, std::size_t node) {
-  const Position& position = positions[node];
-  std::map<WaitReason, std::vector<std::size_t>> others;
-  for (const Wait& wait : position.waits) others[wait.reason].push_back(wait.node);
-  std::string words;
-  for (const auto& [reason, nodes] : others) {
-    words += (words.empty() ? "" : " and for ") + nodes_words(job, nodes) + reason_words(reason);
+// Who waits for a rank at first hand in one operation: the one in which most do, of several the
+// first.
+struct FirstHand {
+  std::vector<std::size_t> nodes;
+  const Operation* operation = nullptr;
+};
+
+class Writer {
+ public:
+  Writer(const Job& job, const std::vector<Position>& positions, const WaitGraph& graph)
+      : job_(job), positions_(positions), graph_(graph) {}
+
+  std::string write(std::size_t node) {
+    const Position& position = positions_[node];
+    std::string words = plain(node);
+    if (!position.unclear->empty()) {
+      words += "; whether " + nodes_words(job_, *position.unclear) +
+               " came cannot be told: entries there contradict themselves or cannot be read";
+    }
+    return words;
   }
-  return node_words(job.nodes[node]) + " waits in " +
-         operation_words(job, job.nodes[node].operations[position.operation]) + " for " + words;
+
+ private:
+  std::string plain(std::size_t node) {
+    const Position& position = positions_[node];
+    const Node& self = job_.nodes[node];
+    switch (position.standing) {
+      case Standing::kIdle:
+        return idle_words(node);
+      case Standing::kWaits:
+        return node_words(self) + " waits in " + at(node) + " for " + awaited_words(position);
+      case Standing::kStuckAlone:
+        return node_words(self) + " has not completed " + at(node) + ", which " +
+               have_words(*position.peers);
+      case Standing::kNotStarted:
+        return node_words(self) + " has enqueued and not started " + at(node) + ", which " +
+               have_words(*position.peers);
+      case Standing::kInside:
+        return node_words(self) + " is in " + at(node) + " with all its peers" +
+               (position.unclear->empty() ? "" : " of which it is known") +
+               ", and none has completed it";
+      case Standing::kMismatched:
+        return node_words(self) + " called something else than its peers as " + at(node) + ": " +
+               position.detail;
+      case Standing::kNoDump:
+        break;
+    }
+    return absent_words(node);
+  }
+
+  std::string at(std::size_t node) const {
+    return operation_words(job_, job_.nodes[node].operations[positions_[node].operation]);
+  }
+
+  std::string have_words(const std::vector<std::size_t>& nodes) const {
+    return nodes_words(job_, nodes) + (nodes.size() == 1 ? " has" : " have");
+  }
+
+  const std::string& awaited_words(const Position& position) {
+    const auto [known, is_new] = awaited_.try_emplace(position.waits.get());
+    if (!is_new) return known->second;
+    std::map<WaitReason, std::vector<std::size_t>> others;
+    for (const Wait& wait : *position.waits) others[wait.reason].push_back(wait.node);
+    for (const auto& [reason, nodes] : others) {
+      known->second += (known->second.empty() ? "" : " and for ") + nodes_words(job_, nodes) +
+                       reason_words(reason);
+    }
+    return known->second;
+  }
+
+  const FirstHand& first_hand(std::size_t node) {
+    const auto [known, is_new] = first_hand_.try_emplace(graph_.lists_with(node));
+    if (is_new) known->second = find_first_hand(graph_.lists_with(node));
+    return known->second;
+  }
+
+  FirstHand find_first_hand(const std::vector<std::size_t>& lists) const {
+    using Place = std::tuple<std::size_t, bool, std::int64_t, int>;
+    std::map<Place, FirstHand> found;
+    for (const std::size_t list : lists) {
+      for (const std::size_t other : graph_.backward[list]) {
+        const Operation& operation = job_.nodes[other].operations[positions_[other].operation];
+        const std::int64_t number =
+            operation.collective ? operation.entry.seq : operation.entry.p2p_seq;
+        FirstHand& one = found[{operation.group, operation.collective, number, operation.other}];
+        if (one.operation == nullptr ||
+            operation.entry.created_ns < one.operation->entry.created_ns) {
+          one.operation = &operation;
+        }
+        one.nodes.push_back(other);
+      }
+    }
+    FirstHand best;
+    for (auto& [place, one] : found) {
+      const bool better = one.nodes.size() > best.nodes.size() ||
+                          (one.nodes.size() == best.nodes.size() &&
+                           one.operation->entry.created_ns < best.operation->entry.created_ns);
+      if (better) best = std::move(one);
+    }
+    std::sort(best.nodes.begin(), best.nodes.end());
+    return best;
+  }
+
+  // The waiters of a node in one operation; first_hand() does not ask who asks.
+  std::string waiters_words(const FirstHand& waiters) const {
+    return nodes_words(job_, waiters.nodes) + (waiters.nodes.size() == 1 ? " waits" : " wait");
+  }
+
+  std::string last_words(const Node& node) const {
+    std::size_t doubtful = 0;
+    for (const Operation& one : node.operations) doubtful += one.doubtful ? 1 : 0;
+    const std::size_t whole = node.operations.size() - doubtful;
+    std::string words = "its dump holds no operation that is not completed";
+    if (whole > 0) {
+      words = "it has completed all " + std::to_string(whole) + " operations that its dump holds";
+    }
+    if (doubtful == 0) return words;
+    return words + (whole > 0 ? ", but for " : ", but ") + std::to_string(doubtful) +
+           " whose entries contradict themselves";
+  }
+
+  std::string idle_words(std::size_t node) {
+    const Node& self = job_.nodes[node];
+    const FirstHand& waiters = first_hand(node);
+    if (waiters.operation == nullptr) return node_words(self) + " has nothing open";
+    std::string words = node_words(self) + " has not enqueued ";
+    const std::string what = operation_words(job_, *waiters.operation);
+    words += waiters.operation->other >= 0 ? "its part of \"" + what + "\"" : what;
+    return words + ", in which " + waiters_words(waiters) + "; " + last_words(self);
+  }
+
+  std::string absent_words(std::size_t node) {
+    const Node& self = job_.nodes[node];
+    const FirstHand& waiters = first_hand(node);
+    std::string words;
+    if (self.rank) {
+      words = "there is no dump from " + node_words(self);
+    } else {
+      words = "of " + std::to_string(job_.absent_unnamed) +
+              (job_.absent_unnamed == 1 ? " rank" : " ranks") +
+              " there is no dump, and the dumps do not say of which";
+    }
+    if (waiters.operation == nullptr) return words;
+    return words + ", for which " + waiters_words(waiters) + " in " +
+           operation_words(job_, *waiters.operation);
+  }
+
+  const Job& job_;
+  const std::vector<Position>& positions_;
+  const WaitGraph& graph_;
+  std::map<const std::vector<Wait>*, std::string> awaited_;
+  std::map<std::vector<std::size_t>, FirstHand> first_hand_;
+};
+
+// What the dumps lack, after the finding; "" where they lack nothing.
+std::string lacking_words(const Job& job, const Blame& blame) {
+  std::string words;
+  const std::size_t absent = job.ranks_without_dump.size();
+  if (absent > 0 && blame.suspects.empty()) {
+    words += " There is no dump of " + std::to_string(absent) + " of the " +
+             std::to_string(job.nodes.size()) +
+             " ranks that the groups list, so that nothing is known of them: the first is rank " +
+             std::to_string(job.ranks_without_dump.front()) + ".";
+  }
+  if (job.entries_contradictory > 0) {
+    words += " " + std::to_string(job.entries_contradictory) +
+             " entries contradict themselves or have fields that can't be read; nobody is blamed "
+             "for what they say. The first is " +
+             job.first_contradictory + ".";
+  }
+  if (job.entries_unread > 0) {
+    words += " " + std::to_string(job.entries_unread) + " entries can't be read at all.";
+  }
+  return words;
 }
 
 }  // namespace
@@ -107,66 +220,46 @@ std::string nodes_words(const Job& job, const std::vector<std::size_t>& nodes) {
   return (ranks ? "ranks " : "") + words;
 }
 
-std::string position_words(const Job& job, const std::vector<Position>& positions,
-                           std::size_t node) {
-  const Position& position = positions[node];
-  const Node& self = job.nodes[node];
-  const auto operation = [&] { return operation_words(job, self.operations[position.operation]); };
-  switch (position.standing) {
-    case Standing::kIdle:
-      return idle_words(job, positions, node);
-    case Standing::kWaits:
-      return waits_words(job, positions, node);
-    case Standing::kStuckAlone:
-      return node_words(self) + " has not completed " + operation() + ", which " +
-             nodes_words(job, position.peers) + (position.peers.size() == 1 ? " has" : " have");
-    case Standing::kNotStarted:
-      return node_words(self) + " has enqueued and not started " + operation() + ", which " +
-             nodes_words(job, position.peers) + (position.peers.size() == 1 ? " has" : " have");
-    case Standing::kInside:
-      return node_words(self) + " is in " + operation() +
-             " with all its peers, and none has completed it";
-    case Standing::kMismatched:
-      return node_words(self) + " called something else than its peers as " + operation() + ": " +
-             position.detail;
-    case Standing::kNoDump:
-      break;
-  }
-  const FirstHand waiters = first_hand(job, positions, node);
-  std::string words = "there is no dump of " + node_words(self);
-  if (waiters.operation != nullptr) {
-    words += ", for which " + nodes_words(job, waiters.nodes) +
-             (waiters.nodes.size() == 1 ? " waits in " : " wait in ") +
-             operation_words(job, *waiters.operation);
-  }
-  return words;
+RankWords::RankWords(const Job& job, const std::vector<Position>& positions,
+                     const WaitGraph& graph) {
+  Writer writer(job, positions, graph);
+  words_.reserve(positions.size());
+  for (std::size_t node = 0; node < positions.size(); ++node) words_.push_back(writer.write(node));
 }
 
-std::string explanation_words(const Job& job, const std::vector<Position>& positions,
-                              const Blame& blame) {
+std::string explanation_words(const Job& job, const RankWords& words, const Blame& blame) {
+  const std::string lacking = lacking_words(job, blame);
   if (blame.verdict == "healthy") {
-    return "No rank waits for another: every operation in the dumps is completed.";
+    return "No rank waits for another: every operation in the dumps is completed." + lacking;
   }
   if (blame.verdict == "all_in_one_place") {
     return "All ranks with open operations are in the same place, and no rank is missing there: a "
            "dump in the middle of a transfer, or one that does not come through. The dumps alone "
-           "do not tell which.";
+           "do not tell which." +
+           lacking;
   }
-  std::string words;
+  if (blame.verdict == "unclear") {
+    return "Ranks are in operations that are not completed, and whether all their peers came "
+           "cannot be told: entries contradict themselves or cannot be read, and nobody is blamed "
+           "on their word alone." +
+           lacking;
+  }
+  std::string text;
   for (std::size_t i = 0; i < std::min<std::size_t>(blame.suspects.size(), 4); ++i) {
-    std::string one = position_words(job, positions, blame.suspects[i].node);
-    one.front() = static_cast<char>(one.front() == 'r'   ? 'R'
-                                    : one.front() == 't' ? 'T'
-                                                         : one.front());
-    words += one + ". ";
+    std::string one = words.of(blame.suspects[i].node);
+    if (one.front() >= 'a' && one.front() <= 'z') one.front() = static_cast<char>(one.front() - 32);
+    text += one + ". ";
   }
   if (blame.suspects.size() > 4) {
-    words += "So it is with " + std::to_string(blame.suspects.size() - 4) + " more ranks. ";
+    text += "So it is with " + std::to_string(blame.suspects.size() - 4) + " more ranks. ";
   }
-  if (blame.verdict == "deadlock") words += "They wait for each other in a circle. ";
-  words += std::to_string(blame.waiting) + " of " + std::to_string(job.nodes.size()) +
-           " ranks wait for others, and their waits lead there.";
-  return words;
+  if (blame.verdict == "deadlock") {
+    text += blame.circle_words.empty() ? "They wait for each other in a circle. "
+                                       : "Ranks wait for each other in a circle. ";
+    if (!blame.circle_words.empty()) text += blame.circle_words + " ";
+  }
+  return text + std::to_string(blame.waiting) + " of " + std::to_string(job.nodes.size()) +
+         " ranks wait for others, and their waits lead there." + lacking;
 }
 
 std::string check_next_words(const Blame& blame) {
@@ -191,6 +284,10 @@ std::string check_next_words(const Blame& blame) {
   }
   if (blame.verdict == "stuck_together") {
     return "Look at the devices and the links of these ranks: all of them came, none left.";
+  }
+  if (blame.verdict == "unclear") {
+    return "Get dumps of these ranks as PyTorch wrote them, or look at their processes (teller "
+           "snapshot, py-spy dump).";
   }
   if (blame.verdict == "all_in_one_place") {
     return "Take another dump: if the sequence numbers have not moved, look at the network between "

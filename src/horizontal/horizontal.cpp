@@ -19,13 +19,22 @@ namespace {
 
 constexpr std::uint64_t kReportLimit = 256u << 20;
 
-bool has_two_ranks(const Chains& chains) {
+// Two sources of different ranks, or two with collectives: they may be different ranks that state
+// the same one.
+bool may_compare(const Chains& chains) {
   std::set<std::int32_t> ranks;
   for (std::size_t i = 0; i < chains.source_count() && ranks.size() < 2; ++i) {
     const std::int32_t rank = chains.rank_of_source(static_cast<std::uint16_t>(i));
     if (rank >= 0) ranks.insert(rank);
   }
-  return ranks.size() == 2;
+  if (ranks.size() == 2) return true;
+  std::uint32_t first = kNoIndex;
+  for (std::uint32_t node = 0; node < chains.node_count() && chains.source_count() > 1; ++node) {
+    if ((chains.nodes.flags[node] & kNodeCollective) == 0) continue;
+    if (first == kNoIndex) first = chains.nodes.source[node];
+    if (chains.nodes.source[node] != first) return true;
+  }
+  return false;
 }
 
 double number_at(const Json& json, const char* key) {
@@ -87,8 +96,11 @@ Result<Comparison> compare(const RunFolder& run, const Chains& chains) {
 Result<std::optional<HorizontalSummary>> compare_ranks(RunFolder& run,
                                                        const HorizontalOptions& options) {
   TELLER_TRY(const Chains chains, open_chains(run));
-  if (!has_two_ranks(chains)) return std::optional<HorizontalSummary>();
+  if (!may_compare(chains)) return std::optional<HorizontalSummary>();
   TELLER_TRY(Comparison found, compare(run, chains));
+  if (found.operations.ranks.size() < 2 && found.operations.shared.empty()) {
+    return std::optional<HorizontalSummary>();
+  }
   const std::optional<Pace> healthy = healthy_pace(options.baselines);
   judge(chains, healthy ? &*healthy : nullptr, found);
   const Json json = comparison_json(chains, found);

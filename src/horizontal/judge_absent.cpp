@@ -1,7 +1,5 @@
 // Ranks that are missing where others wait for ever, and ranks that call something else.
 #include <algorithm>
-#include <map>
-#include <optional>
 
 #include "horizontal/comparison.h"
 
@@ -12,6 +10,8 @@ namespace {
 // How much longer than the others' arrival a rank must have been recorded, in steps: else its
 // recording may just have ended before.
 constexpr double kLongerUnits = 0.5;
+// Different calls in one collective; with more of them nobody is in the majority.
+constexpr std::size_t kMostCalls = 64;
 
 struct Found {
   std::size_t absent = 0;
@@ -28,26 +28,36 @@ std::string call_text(const Operations& operations, const Operation& op) {
   return text;
 }
 
-using Call = std::pair<std::uint32_t, std::int64_t>;
-
 // Members that do not make the call that more than half of the members make; nobody where there is
-// no such call.
+// no such call. Sizes that may differ, or are not known, make no other call.
 void find_different(const Comparison& found, const Collective& one, std::vector<Found>& ranks) {
-  std::map<Call, std::size_t> calls;
-  const auto call_of = [&](const Member& member) {
-    const Operation& op = found.operations.ranks[member.rank].list[member.at];
-    return Call{op.operation, op.bytes};
+  const auto operation = [&](const Member& member) -> const Operation& {
+    return found.operations.ranks[member.rank].list[member.at];
   };
-  for (const Member& member : one.members) ++calls[call_of(member)];
-  std::optional<Call> majority;
-  for (const auto& [call, count] : calls) {
-    if (2 * count > one.members.size()) majority = call;
-  }
+  const Interner& texts = found.operations.texts;
+  std::vector<const Operation*> calls;  // one of each kind
+  std::vector<std::vector<const Member*>> callers;
   for (const Member& member : one.members) {
-    if (!majority || call_of(member) == *majority) continue;
-    Found& rank = ranks[member.rank];
-    const Operation& op = found.operations.ranks[member.rank].list[member.at];
-    if (++rank.different == 1) rank.what = call_text(found.operations, op);
+    std::size_t kind = 0;
+    while (kind < calls.size() && are_different_calls(texts, *calls[kind], operation(member)))
+      ++kind;
+    if (kind == kMostCalls) return;
+    if (kind == calls.size()) {
+      calls.push_back(&operation(member));
+      callers.emplace_back();
+    }
+    callers[kind].push_back(&member);
+  }
+  const auto largest =
+      std::max_element(callers.begin(), callers.end(),
+                       [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  if (2 * largest->size() <= one.members.size()) return;
+  for (auto kind = callers.begin(); kind != callers.end(); ++kind) {
+    if (kind == largest) continue;
+    for (const Member* member : *kind) {
+      Found& rank = ranks[member->rank];
+      if (++rank.different == 1) rank.what = call_text(found.operations, operation(*member));
+    }
   }
 }
 
@@ -92,7 +102,8 @@ std::vector<CulpritRank> absent_ranks(const Comparison& found) {
     CulpritRank culprit;
     culprit.rank = found.operations.ranks[rank].rank;
     culprit.score = static_cast<double>(one.absent + one.different) / static_cast<double>(all);
-    const std::string who = "rank " + std::to_string(culprit.rank);
+    culprit.numbered = found.operations.ranks[rank].numbered;
+    const std::string& who = found.operations.ranks[rank].name;
     culprit.why = one.absent > 0
                       ? who + " did not come to " + std::to_string(one.absent) +
                             " collectives in which other ranks wait when the recording ends; the "

@@ -33,7 +33,9 @@ std::optional<CulpritLink> slow_link(const Comparison& found) {
     if (one.arrivals.size() != 2 || collective.members.size() != 2 || one.transfer_ns < 0) continue;
     const Member& first = collective.members[0];
     const Member& second = collective.members[1];
-    const Operation& op = found.operations.ranks[first.rank].list[first.at];
+    const auto& ranks = found.operations.ranks;
+    if (!ranks[first.rank].numbered || !ranks[second.rank].numbered) continue;
+    const Operation& op = ranks[first.rank].list[first.at];
     const std::pair<int, int> pair = op.from >= 0 && op.to >= 0
                                          ? std::pair{op.from, op.to}
                                          : std::pair{found.operations.ranks[first.rank].rank,

@@ -1,5 +1,6 @@
 // Whether all ranks are slow alike: against healthy runs, or against the begin of the same run.
 #include <algorithm>
+#include <cmath>
 
 #include "horizontal/comparison.h"
 #include "horizontal/middle.h"
@@ -38,20 +39,27 @@ bool apart(const std::vector<double>& before, const std::vector<double>& after) 
   return quantile(after, 1 - kApart) > quantile(before, kApart);
 }
 
-// The place where steps become slower for good; 0 for none. Unit 0 has no length.
+double distance_from_median(const std::vector<double>& values) {
+  const double centre = median(values);
+  double sum = 0;
+  for (const double value : values) sum += std::abs(value - centre);
+  return sum;
+}
+
+// The place where steps become slower for good, at which both sides lie closest about their
+// medians; 0 for none. Unit 0 has no length.
 std::size_t change_in(const std::vector<double>& lengths) {
   std::size_t best = 0;
-  double most = kSlowerThanBefore;
+  double least = 0;
   const std::size_t stride = std::max<std::size_t>(1, lengths.size() / kMostPlaces);
   for (std::size_t at = 1 + kLeastUnits; at + kLeastUnits <= lengths.size(); at += stride) {
     const auto before = part(lengths, 1, at), after = part(lengths, at, lengths.size());
     const double was = median(before);
-    if (was <= 0 || !apart(before, after)) continue;
-    const double ratio = median(after) / was;
-    if (ratio > most) {
-      most = ratio;
-      best = at;
-    }
+    if (was <= 0 || median(after) <= kSlowerThanBefore * was || !apart(before, after)) continue;
+    const double found = distance_from_median(before) + distance_from_median(after);
+    if (best != 0 && found >= least) continue;
+    least = found;
+    best = at;
   }
   return best;
 }

@@ -42,13 +42,21 @@ double core_spread(std::vector<double> values) {
   return 1.57 * shortest;  // of a normal distribution: its σ
 }
 
-// The median of all values but one.
-double median_without(const std::vector<double>& values, std::size_t left_out) {
-  std::vector<double> others;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (i != left_out) others.push_back(values[i]);
+// For each value the median of all others; sorted once.
+std::vector<double> medians_of_others(const std::vector<double>& values) {
+  const std::size_t count = values.size();
+  if (count < 2) return std::vector<double>(count, 0);
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> medians(count);
+  for (std::size_t left_out = 0; left_out < count; ++left_out) {
+    const auto at = [&](std::size_t i) { return values[order[i < left_out ? i : i + 1]]; };
+    const std::size_t half = (count - 1) / 2;
+    medians[order[left_out]] = (count - 1) % 2 == 1 ? at(half) : (at(half - 1) + at(half)) / 2;
   }
-  return median(std::move(others));
+  return medians;
 }
 
 // What both say, as far as both say it.
@@ -84,7 +92,8 @@ class Finder {
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < measures_.size(); ++i) {
       const Operation& first = operation(matching_.collectives[i].shown);
-      const bool useful = measures_[i].arrivals.size() >= 2 && !matching_.collectives[i].mismatched;
+      const bool useful = measures_[i].arrivals.size() >= 2 && !measures_[i].impossible &&
+                          !matching_.collectives[i].mismatched;
       if (useful && is_synchronising(operations_.texts.view(first.operation))) order.push_back(i);
     }
     std::stable_sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
@@ -94,16 +103,24 @@ class Finder {
   }
 
   // The step that a collective lies in; outside of all, the one of its source that began last
-  // before it: a step's range may be cut short.
+  // before it: a step's range may be cut short. Ranges of steps that overlap by a rounding of their
+  // times may have made the chains give one's calls to the one before it: what begins after the end
+  // of its step belongs to the step that it lies in.
   std::uint32_t step_of(const Operation& op) {
     const std::uint32_t node = op.call == kNoIndex ? op.node : op.call;
-    if (chains_.nodes.step[node] != kNoIndex) return chains_.nodes.step[node];
-    const std::uint16_t source = chains_.nodes.source[node];
-    const auto& begun = steps_of_source_[source];
+    const std::uint32_t stated = chains_.nodes.step[node];
+    const std::int64_t time = op.call == kNoIndex ? op.begin_ns : chains_.nodes.begin_ns[node];
+    const auto ends_before = [&](std::uint32_t step) {
+      return chains_.steps.open[step] == 0 && chains_.steps.end_ns[step] <= time;
+    };
+    if (stated != kNoIndex && !ends_before(stated)) return stated;
+    const auto& begun = steps_of_source_[chains_.nodes.source[node]];
     const auto after =
-        std::upper_bound(begun.begin(), begun.end(), op.begin_ns,
-                         [](std::int64_t time, const auto& step) { return time < step.first; });
-    return after == begun.begin() ? kNoIndex : std::prev(after)->second;
+        std::upper_bound(begun.begin(), begun.end(), time,
+                         [](std::int64_t at, const auto& step) { return at < step.first; });
+    const std::uint32_t latest = after == begun.begin() ? kNoIndex : std::prev(after)->second;
+    if (stated == kNoIndex) return latest;
+    return latest == kNoIndex || ends_before(latest) ? stated : latest;
   }
 
   void list_steps() {
@@ -146,32 +163,30 @@ class Finder {
     Unit& unit = unit_of(collective.members[0], index);
     ++unit.collectives;
     std::vector<double> begins, own, ends;
+    auto member = collective.members.begin();  // both are by rank, and arrivals are of members
     for (const Arrival& arrival : one.arrivals) {
+      while (member->rank != arrival.rank) ++member;
       begins.push_back(arrival.begin_ns);
       ends.push_back(arrival.end_ns);
-      own.push_back(found_.own_ns[arrival.rank][place_of(collective, arrival.rank)]);
+      own.push_back(found_.own_ns[arrival.rank][member->at]);
     }
-    unit.end_ns = std::max(unit.end_ns, median(ends));
+    const std::vector<double> others_begin = medians_of_others(begins);
+    const std::vector<double> others_own = medians_of_others(own);
+    // All leave together: of two ends the earlier one is right, if one of them is absurd.
+    const double left = quantile(ends, 0.5 - 0.5 / static_cast<double>(ends.size()));
+    unit.end_ns = std::max({unit.end_ns, left, one.last_begin_ns});
     const bool all_known = std::all_of(own.begin(), own.end(), [](double x) { return x >= 0; });
     for (std::size_t i = 0; i < one.arrivals.size(); ++i) {
       const std::uint32_t rank = one.arrivals[i].rank;
       unit.wait_ns[rank] += one.arrivals[i].wait_ns;
       if (!all_known) continue;  // ranks start to record at different times: nobody is late yet
       unit.own_ns[rank] += own[i];
-      const double late =
-          agreed(begins[i] - median_without(begins, i), own[i] - median_without(own, i));
+      const double late = agreed(begins[i] - others_begin[i], own[i] - others_own[i]);
       unit.late_ns[rank] += late;
       unit.most_ns[rank] = std::max(unit.most_ns[rank], late);
       const auto position = static_cast<std::uint32_t>(unit.collectives - 1);
       if (late > 0) found_.cases[rank].push_back({at, index, position, late});
     }
-  }
-
-  static std::uint32_t place_of(const Collective& collective, std::uint32_t rank) {
-    for (const Member& member : collective.members) {
-      if (member.rank == rank) return member.at;
-    }
-    return 0;  // not reached: arrivals are of members
   }
 
   void finish() {

@@ -18,6 +18,9 @@ constexpr std::ptrdiff_t kMostShift = 16;
 // Pairs that a shift is judged by.
 constexpr std::size_t kShiftSamples = 512;
 constexpr std::int64_t kPeerOperations = -2;
+// A number so far below the newest one, or a first one after so many, begins anew.
+constexpr std::int64_t kOutOfOrder = 64;
+constexpr std::int64_t kLeastBefore = 8;
 
 using Stream = std::vector<Member>;  // of one rank, by begin
 
@@ -36,22 +39,83 @@ class Matcher {
   }
 
  private:
-  // Group and rank whose numbers tell operations apart: gloo writes one number for all.
+  // Numbers of one rank in one group.
+  struct Numbers {
+    std::vector<std::int64_t> list;
+    std::size_t without = 0;   // operations that have none
+    std::int64_t newest = -1;  // since they began anew
+    std::int64_t since = 0;    // so many numbers since then
+    std::uint32_t epoch = 0;   // how often they did
+  };
+
+  // Groups whose numbers tell operations apart. Gloo writes one number for all; and where a rank
+  // has none for most, or ranks began anew differently often, numbers would match what does not
+  // belong together: order has to do there.
   void find_numbered() {
+    std::map<std::uint32_t, std::vector<std::uint32_t>> epochs;  // group -> of each rank
     for (std::uint32_t rank = 0; rank < operations_.ranks.size(); ++rank) {
-      std::map<std::uint32_t, std::vector<std::int64_t>> numbers;
-      for (const Operation& one : operations_.ranks[rank].list) {
-        if (one.sequence >= 0) numbers[one.group].push_back(one.sequence);
-      }
-      for (auto& [group, list] : numbers) {
-        const std::size_t all = list.size();
-        std::sort(list.begin(), list.end());
-        list.erase(std::unique(list.begin(), list.end()), list.end());
-        const bool told_apart = all == 1 || (list.size() > 1 && 2 * list.size() >= all);
+      for (auto& [group, numbers] : numbers_of(rank)) {
+        const std::size_t all = numbers.list.size();
+        if (all > 0) result_.restarts += numbers.epoch;
+        any_numbered_.insert({group, all > 0});
+        std::sort(numbers.list.begin(), numbers.list.end());
+        numbers.list.erase(std::unique(numbers.list.begin(), numbers.list.end()),
+                           numbers.list.end());
+        const std::size_t told = numbers.list.size();
+        const bool told_apart =
+            (all == 1 || (told > 1 && 2 * told >= all)) && numbers.without <= all;
         const auto [known, is_new] = numbered_.emplace(group, told_apart);
         if (!is_new) known->second = known->second && told_apart;
+        epochs[group].push_back(numbers.epoch);
       }
     }
+    for (auto& [group, counts] : epochs) {
+      const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+      const bool uneven = *least != *most && numbered_[group];
+      if (uneven) numbered_[group] = false;
+      const bool both =
+          any_numbered_.contains({group, true}) && any_numbered_.contains({group, false});
+      if (uneven || both) ++result_.mixed_groups;
+    }
+  }
+
+  // A few old numbers at the end are no new numbering: their times are wrong.
+  void end_numbering(const std::vector<Operation>& list, std::uint32_t group, Numbers& numbers) {
+    if (numbers.epoch == 0 || numbers.since >= kLeastBefore) return;
+    for (std::size_t at = 0; at < list.size(); ++at) {
+      std::uint32_t& epoch = epoch_of_.back()[at];
+      if (list[at].group == group && epoch == numbers.epoch) --epoch;
+    }
+    --numbers.epoch;
+  }
+
+  std::map<std::uint32_t, Numbers> numbers_of(std::uint32_t rank) {
+    std::map<std::uint32_t, Numbers> all;
+    const auto& list = operations_.ranks[rank].list;
+    epoch_of_.emplace_back(list.size(), 0);
+    for (std::size_t at = 0; at < list.size(); ++at) {
+      Numbers& numbers = all[list[at].group];
+      if (list[at].sequence < 0) {
+        ++numbers.without;
+        continue;
+      }
+      numbers.list.push_back(list[at].sequence);
+      // Each pair of ranks may count its own transfers.
+      if (list[at].from >= 0 && list[at].to >= 0) continue;
+      // Streams run beside each other: a number may come a few places late.
+      if (list[at].sequence + kOutOfOrder < numbers.newest ||
+          (list[at].sequence <= 1 && numbers.newest >= kLeastBefore)) {
+        // A few that stand before all others have a wrong time.
+        if (numbers.since >= kLeastBefore) ++numbers.epoch;
+        numbers.newest = -1;
+        numbers.since = 0;
+      }
+      ++numbers.since;
+      numbers.newest = std::max(numbers.newest, list[at].sequence);
+      epoch_of_.back()[at] = numbers.epoch;
+    }
+    for (auto& [group, numbers] : all) end_numbering(list, group, numbers);
+    return all;
   }
 
   // Kernels that were launched before the recording began do not say their size: then the order of
@@ -80,6 +144,7 @@ class Matcher {
                 : 0;
       numbered_list_.push_back({one.group, peers ? kPeerOperations : one.sequence, pair, member});
       if (peers) numbered_list_.back().pair_sequence = one.sequence;
+      numbered_list_.back().epoch = epoch_of_[member.rank][member.at];
       return;
     }
     const bool sized = unsized_.count({one.group, one.wire}) == 0;
@@ -94,7 +159,8 @@ class Matcher {
     std::uint64_t pair = 0;
     Member member;
     std::int64_t pair_sequence = 0;
-    auto key() const { return std::tie(group, sequence, pair, pair_sequence); }
+    std::uint32_t epoch = 0;
+    auto key() const { return std::tie(group, epoch, sequence, pair, pair_sequence); }
     bool operator<(const Numbered& other) const {
       if (key() != other.key()) return key() < other.key();
       return std::tie(member.rank, member.at) < std::tie(other.member.rank, other.member.at);
@@ -205,11 +271,8 @@ class Matcher {
   }
 
   bool calls_differ(const Operation& first, const Collective& one) const {
-    const bool one_size = has_one_size(operations_.texts.view(first.operation));
     return std::any_of(one.members.begin(), one.members.end(), [&](const Member& member) {
-      const Operation& other = operation(member);
-      const bool sized = first.bytes >= 0 && other.bytes >= 0 && one_size;
-      return other.operation != first.operation || (sized && other.bytes != first.bytes);
+      return are_different_calls(operations_.texts, first, operation(member));
     });
   }
 
@@ -251,6 +314,9 @@ class Matcher {
   const Operations& operations_;
   Matching result_;
   std::map<std::uint32_t, bool> numbered_;  // group -> its numbers tell operations apart
+  std::set<std::pair<std::uint32_t, bool>>
+      any_numbered_;                                  // group, a rank of it has numbers or none
+  std::vector<std::vector<std::uint32_t>> epoch_of_;  // by rank and place: which numbering
   std::vector<Numbered> numbered_list_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> unsized_;  // (group, wire)
   // (group, wire, bytes) -> by rank
@@ -259,6 +325,16 @@ class Matcher {
 };
 
 }  // namespace
+
+bool are_different_calls(const Interner& texts, const Operation& one, const Operation& other) {
+  if (one.operation != other.operation) {
+    // What only its kernel names may be any call that runs as this kernel.
+    const bool by_kernel = one.operation == one.wire || other.operation == other.wire;
+    return !by_kernel || one.wire != other.wire;
+  }
+  const bool sized = one.size_is_sure && other.size_is_sure;
+  return sized && has_one_size(texts.view(one.operation)) && one.bytes != other.bytes;
+}
 
 Matching match(const Operations& operations) {
   return Matcher(operations).run();

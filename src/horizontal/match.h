@@ -25,7 +25,13 @@ struct Collective {
 struct Matching {
   std::vector<Collective> collectives;  // by the first member's begin
   std::uint64_t duplicates = 0;         // operations that repeat a rank's group, sequence and kind
+  std::uint64_t mixed_groups = 0;       // groups whose numbers do not serve, though there are some
+  std::uint64_t restarts = 0;           // times at which a rank's numbers of a group begin anew
 };
+
+// Whether two ranks called something else in one place: other operations, or other sizes where they
+// have to be equal and both are known for sure.
+bool are_different_calls(const Interner& texts, const Operation& one, const Operation& other);
 
 // Ranks of a group number its operations alike: where these numbers are recorded they decide.
 // Elsewhere the n-th operation of one group, kind and size is the same on all ranks; ranks whose

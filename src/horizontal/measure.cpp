@@ -10,6 +10,8 @@ namespace teller::horizontal_detail {
 namespace {
 
 constexpr double kNsPerSecond = 1e9;
+constexpr double kBearableNs = 1e6;
+constexpr double kBearableResiduals = 20;
 
 void fill_waits(Measure& one) {
   double first = one.arrivals[0].begin_ns;
@@ -26,6 +28,17 @@ void fill_waits(Measure& one) {
     const double until = std::min(one.last_begin_ns, std::max(arrival.end_ns, arrival.begin_ns));
     arrival.wait_ns = until - arrival.begin_ns;
   }
+}
+
+// Whether the last one came after the others had left. Clocks that are not quite aligned are borne
+// with.
+bool is_impossible(const Measure& one, double residual_ns) {
+  std::vector<double> ends;
+  for (const Arrival& arrival : one.arrivals) {
+    if (arrival.rank != one.last) ends.push_back(arrival.end_ns);
+  }
+  const double bearable = std::max(kBearableNs, kBearableResiduals * residual_ns);
+  return one.last_begin_ns > median(std::move(ends)) + bearable;
 }
 
 void fill_transfer(const Operation& operation, std::string_view name, Measure& one) {
@@ -57,8 +70,12 @@ std::vector<Measure> measure(const Operations& operations, const Matching& match
       const Member& member = collective.shown;
       const Operation& first = operations.ranks[member.rank].list[member.at];
       fill_waits(one);
-      const bool whole = !one.open && !collective.mismatched && collective.absent.empty();
-      if (whole) fill_transfer(first, operations.texts.view(first.operation), one);
+      const std::string_view name = operations.texts.view(first.operation);
+      one.impossible =
+          !one.open && is_synchronising(name) && is_impossible(one, clocks.residual_ns);
+      const bool whole =
+          !one.open && !one.impossible && !collective.mismatched && collective.absent.empty();
+      if (whole) fill_transfer(first, name, one);
     }
     list.push_back(std::move(one));
   }

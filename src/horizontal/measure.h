@@ -26,6 +26,9 @@ struct Measure {
   double transfer_ns = -1;  // from the last begin to the median end; -1 unknown
   double bus_bytes_per_s = -1;
   bool open = false;  // a member had not ended
+  // A rank came after others had left, which cannot be: a time in the trace is wrong, or what was
+  // matched is not one collective. Nothing is concluded from it.
+  bool impossible = false;
 };
 
 // One Measure per collective of `matching`. Of a collective with fewer than two aligned members

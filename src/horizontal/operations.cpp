@@ -34,16 +34,19 @@ class Finder {
 
  private:
   void lay_out_ranks() {
+    SourceRanks ranks = find_source_ranks(chains_, facts_);
+    found_.shared = std::move(ranks.shared);
     std::map<std::int32_t, std::vector<std::uint16_t>> sources;
-    for (std::size_t i = 0; i < chains_.source_count(); ++i) {
-      const auto source = static_cast<std::uint16_t>(i);
-      const std::int32_t rank = chains_.rank_of_source(source);
-      if (rank >= 0) sources[rank].push_back(source);
+    for (std::size_t i = 0; i < ranks.of.size(); ++i) {
+      if (ranks.of[i].rank >= 0) sources[ranks.of[i].rank].push_back(static_cast<std::uint16_t>(i));
     }
     index_.assign(chains_.source_count(), kNoIndex);
     for (auto& [rank, list] : sources) {
       RankOperations one;
       one.rank = rank;
+      one.numbered = ranks.of[list[0]].numbered;
+      one.rank_from = ranks.of[list[0]].from;
+      one.name = one.numbered ? "rank " + std::to_string(rank) : process_name(list[0]);
       one.host = std::string(chains_.host_of_source(list[0]));
       for (const std::uint16_t source : list) {
         if (chains_.host_of_source(source) != one.host) one.host.clear();
@@ -52,6 +55,11 @@ class Finder {
       one.sources = std::move(list);
       found_.ranks.push_back(std::move(one));
     }
+  }
+
+  std::string process_name(std::uint16_t source) const {
+    return "the rank of " +
+           std::string(chains_.string(chains_.sources.name[source]).substr(0, 200));
   }
 
   bool is_collective(std::uint32_t node) const {
@@ -126,13 +134,13 @@ class Finder {
     } else if (!ranges.empty()) {
       for (const std::uint32_t node : ranges) add(node, call);
     } else if (is_annotation(name(call))) {
-      loose_[chains_.nodes.source[call]].ranges.push_back(call);
+      loose_[chains_.nodes.source[call]].ranges.push_back({call, merged_facts(call, call)});
     } else {
       loose_[chains_.nodes.source[call]].calls.push_back({call, merged_facts(call, call)});
     }
   }
 
-  // A call and what it holds besides itself.
+  // A call or range, and what it holds besides itself.
   struct Call {
     std::uint32_t node = 0;
     CollectiveFacts facts;
@@ -141,7 +149,7 @@ class Finder {
   // call asks for on threads of its own.
   struct Loose {
     std::vector<Call> calls;
-    std::vector<std::uint32_t> ranges;
+    std::vector<Call> ranges;
   };
 
   // Gloo's threads take operations in the order in which they were asked for: a range belongs to
@@ -158,19 +166,21 @@ class Finder {
     });
     std::sort(loose.calls.begin(), loose.calls.end(),
               [&](const Call& a, const Call& b) { return earlier(a.node, b.node); });
-    std::sort(loose.ranges.begin(), loose.ranges.end(), earlier);
+    std::sort(loose.ranges.begin(), loose.ranges.end(),
+              [&](const Call& a, const Call& b) { return earlier(a.node, b.node); });
     std::size_t next = 0;
-    for (const std::uint32_t range : loose.ranges) {
-      const bool asked = next < loose.calls.size() && !earlier(range, loose.calls[next].node);
+    for (const Call& range : loose.ranges) {
+      const bool asked = next < loose.calls.size() && !earlier(range.node, loose.calls[next].node);
       if (asked) {
         add_tied(loose.calls[next++], range);
       } else {
-        put(range, range, facts_.at(range).facts);
+        put(range.node, range.node, range.facts);
       }
     }
     for (; next < loose.calls.size(); ++next) {
       const Call& call = loose.calls[next];
-      if (!loose.ranges.empty())
+      // One stray range says nothing of the calls.
+      if (2 * loose.ranges.size() >= loose.calls.size())
         ++found_.without_kernel;
       else
         put(call.node, call.node, call.facts);
@@ -178,13 +188,13 @@ class Finder {
   }
 
   // The rank has come when it calls; the operation is over when its range ends.
-  void add_tied(const Call& call, std::uint32_t range) {
+  void add_tied(const Call& call, const Call& range) {
     CollectiveFacts facts = call.facts;
-    facts.fill_from(facts_.at(range).facts);
+    facts.fill_from(range.facts);
     Operation* one = put(call.node, call.node, facts);
     if (one == nullptr) return;
-    one->end_ns = std::max(facts_.at(range).end_ns, one->begin_ns);
-    one->open = (chains_.nodes.flags[range] & kNodeOpen) != 0;
+    one->end_ns = std::max(facts_.at(range.node).end_ns, one->begin_ns);
+    one->open = (chains_.nodes.flags[range.node] & kNodeOpen) != 0;
   }
 
   // Its own facts, then those of the ranges around it, then of what else the call holds.
@@ -225,6 +235,7 @@ class Finder {
     one.group = group_of(facts);
     one.sequence = facts.sequence;
     one.bytes = facts.bytes;
+    one.size_is_sure = facts.bytes >= 0 && facts.both_sizes;
     one.begin_ns = chains_.nodes.begin_ns[node];
     one.end_ns = std::max(facts_.at(node).end_ns, one.begin_ns);
     one.from = facts.from;

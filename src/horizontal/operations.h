@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/interner.h"
+#include "horizontal/source_ranks.h"
 #include "run_folder/chains.h"
 #include "run_folder/run_folder.h"
 #include "teller/result.h"
@@ -22,6 +23,7 @@ struct Operation {
   std::uint32_t group = 0;        // Operations::texts: name and ranks of the process group
   std::int64_t sequence = -1;
   std::int64_t bytes = -1;
+  bool size_is_sure = false;  // what goes in and what comes out are both known
   std::int64_t begin_ns = 0;  // the rank has come
   std::int64_t end_ns = 0;
   std::int32_t from = -1, to = -1;  // of a point-to-point operation
@@ -32,7 +34,10 @@ struct Operation {
 // A rank of the run: one or more sources that say this rank.
 struct RankOperations {
   std::int32_t rank = 0;
-  std::string host;  // "" unknown, or not one
+  bool numbered = true;   // false: its number is not known, `rank` is a stand-in
+  std::string rank_from;  // "stated", or what else told it
+  std::string name;       // "rank 3"; of one without a number its file and process
+  std::string host;       // "" unknown, or not one
   std::vector<std::uint16_t> sources;
   std::vector<Operation> list;  // by begin
   std::int64_t first_ns = 0;    // first and last sign of life
@@ -45,6 +50,7 @@ struct Operations {
   Interner texts;
   std::vector<std::vector<int>>
       group_ranks;                   // by text of a group: its ranks, empty where not known
+  std::vector<SharedRank> shared;    // sources that state one rank, and are several
   std::uint64_t without_rank = 0;    // collectives of sources that state no rank
   std::uint64_t without_kernel = 0;  // calls whose kernel or range is not in the trace
   std::uint64_t waits = 0;           // calls that only wait for or prepare a collective

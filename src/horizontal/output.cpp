@@ -16,13 +16,18 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostListed = 100;  // odd collectives, kinds
+// For people and programs that meet a local time: of a rank whose offset is applied.
+constexpr const char* kToBaseClock =
+    "origin_ns + (1 - drift_ppm * 1e-6) * (time_ns - origin_ns - offset_ns) where applied, else "
+    "time_ns";
+constexpr std::size_t kFilesLength = 400;
 constexpr std::size_t kMostSources = 16;  // named per rank
 
 Json whole_ns(double ns) {
   return std::isfinite(ns) ? Json(std::llround(ns)) : Json();
 }
 
-Json clock_json(const RankClock& clock) {
+Json clock_json(const RankClock& clock, const Json& base) {
   Json json = {{"aligned", clock.aligned}, {"collectives", clock.collectives}};
   if (!clock.aligned) {
     json["why"] = clock.why;
@@ -34,6 +39,7 @@ Json clock_json(const RankClock& clock) {
   json["residual_ns"] = whole_ns(clock.residual_ns);
   json["uncertainty_ns"] = whole_ns(clock.uncertainty_ns);
   json["applied"] = clock.applied;
+  json["base"] = base;
   return json;
 }
 
@@ -52,14 +58,17 @@ Json ranks_json(const Chains& chains, const Comparison& found) {
       wait += unit.wait_ns[i];
       own += unit.own_ns[i];
     }
-    list.push_back({{"rank", rank.rank},
-                    {"sources", std::move(sources)},
-                    {"host", rank.host},
-                    {"operations", rank.list.size()},
-                    {"clock", clock_json(found.clocks.ranks[i])},
-                    {"late_ns", whole_ns(late)},
-                    {"wait_ns", whole_ns(wait)},
-                    {"own_ns", whole_ns(own)}});
+    list.push_back(
+        {{"rank", rank_json(rank)},
+         {"rank_from", rank.rank_from},
+         {"sources", std::move(sources)},
+         {"host", rank.host},
+         {"operations", rank.list.size()},
+         {"clock", clock_json(found.clocks.ranks[i],
+                              rank_json(found.operations.ranks[found.clocks.ranks[i].base]))},
+         {"late_ns", whole_ns(late)},
+         {"wait_ns", whole_ns(wait)},
+         {"own_ns", whole_ns(own)}});
   }
   return list;
 }
@@ -80,14 +89,14 @@ Json odd_json(const Comparison& found, std::size_t at, const std::vector<std::ui
                {"group", group_text(found, op)},
                {"sequence", op.sequence >= 0 ? Json(op.sequence) : Json()}};
   Json ranks = Json::array();
-  for (const std::uint32_t rank : missing) ranks.push_back(found.operations.ranks[rank].rank);
+  for (const std::uint32_t rank : missing) ranks.push_back(rank_json(found.operations.ranks[rank]));
   if (!ranks.empty()) json["missing_ranks"] = std::move(ranks);
   if (!one.mismatched) return json;
   json["calls"] = Json::array();
   for (const Member& member : one.members) {
     if (json["calls"].size() == kMostListed) break;
     const Operation& call = found.operations.ranks[member.rank].list[member.at];
-    json["calls"].push_back({{"rank", found.operations.ranks[member.rank].rank},
+    json["calls"].push_back({{"rank", rank_json(found.operations.ranks[member.rank])},
                              {"operation", found.operations.texts.view(call.operation)},
                              {"bytes", call.bytes >= 0 ? Json(call.bytes) : Json()}});
   }
@@ -96,7 +105,7 @@ Json odd_json(const Comparison& found, std::size_t at, const std::vector<std::ui
 
 Json collectives_json(const Comparison& found) {
   std::uint64_t matched = 0, whole = 0, alone = 0, mismatched = 0, missing = 0, beyond = 0;
-  std::uint64_t sequenced = 0;
+  std::uint64_t sequenced = 0, impossible = 0;
   Json odd = Json::array();
   for (std::size_t i = 0; i < found.matching.collectives.size(); ++i) {
     const Collective& one = found.matching.collectives[i];
@@ -106,6 +115,7 @@ Json collectives_json(const Comparison& found) {
     if (one.members.size() > 1 && one.by_sequence) ++sequenced;
     if (one.members.size() == 1) ++alone;
     if (one.mismatched) ++mismatched;
+    if (found.measures[i].impossible) ++impossible;
     missing += gone.size();
     beyond += one.absent.size() - gone.size();
     const bool listed = odd.size() < kMostListed && (one.mismatched || !gone.empty());
@@ -119,9 +129,12 @@ Json collectives_json(const Comparison& found) {
           {"matched_by_sequence", sequenced},
           {"on_one_rank", alone},
           {"mismatched", mismatched},
+          {"impossible", impossible},
           {"missing", missing},
           {"outside_recording", beyond},
           {"repeated", found.matching.duplicates},
+          {"mixed_numbering", found.matching.mixed_groups},
+          {"numbering_restarts", found.matching.restarts},
           {"without_rank", ops.without_rank},
           {"without_kernel", ops.without_kernel},
           {"waits", ops.waits},
@@ -168,8 +181,9 @@ Json verdict_json(const Comparison& found) {
   const RankVerdict& verdict = found.verdict;
   Json culprits = Json::array();
   for (const CulpritRank& one : verdict.culprits) {
-    culprits.push_back(
-        {{"rank", one.rank}, {"score", std::round(one.score * 1e4) / 1e4}, {"why", one.why}});
+    culprits.push_back({{"rank", one.numbered ? Json(one.rank) : Json()},
+                        {"score", std::round(one.score * 1e4) / 1e4},
+                        {"why", one.why}});
   }
   Json json = {{"culprits", std::move(culprits)}};
   json["link"] =
@@ -178,22 +192,73 @@ Json verdict_json(const Comparison& found) {
           : Json();
   json["uniform"] = verdict.uniform ? Json(*verdict.uniform) : Json();
   json["doing"] = verdict.culprits.empty() ? Json() : Json(doing_words(found.culprit_doing));
+  json["compared"] = found.operations.ranks.size() > 1 && !verdict.unclear;
   json["evidence"] = verdict.evidence;
   return json;
 }
 
+Json shared_json(const Chains& chains, const Comparison& found) {
+  Json list = Json::array();
+  for (const SharedRank& one : found.operations.shared) {
+    Json sources = Json::array();
+    for (const std::uint16_t source : one.sources) {
+      if (sources.size() == kMostListed) break;
+      sources.push_back(chains.string(chains.sources.name[source]));
+    }
+    list.push_back({{"stated_rank", one.stated < 0 ? Json() : Json(one.stated)},
+                    {"sources", one.sources.size()},
+                    {"files", std::move(sources)},
+                    {"told_apart", one.apart},
+                    {"by", one.by.empty() ? Json() : Json(one.by)}});
+  }
+  return list;
+}
+
+// "4 traces all state rank 0 (a, b, c, d): they can't be told apart, …".
+std::string shared_text(const Json& shared) {
+  std::string text = shared["sources"].dump() + " traces with collectives ";
+  text += shared["stated_rank"].is_null() ? "state no rank"
+                                          : "all state rank " + shared["stated_rank"].dump();
+  std::string files;
+  for (const Json& file : shared["files"]) {
+    if (files.size() > kFilesLength) {
+      files += ", …";
+      break;
+    }
+    files += (files.empty() ? "" : ", ") + file.get<std::string>();
+  }
+  text += " (" + files + ")";
+  if (!shared["told_apart"].get<bool>()) {
+    return text +
+           ": the ranks can't be told apart and were not compared; trace with RANK set, or "
+           "with torch.distributed initialised";
+  }
+  if (shared["by"] == "processes") {
+    return text +
+           ": they are told apart as processes, and named by their files: their numbers are "
+           "not known";
+  }
+  return text + ": their numbers are from " + shared["by"].get<std::string>();
+}
+
 }  // namespace
+
+Json rank_json(const RankOperations& rank) {
+  return rank.numbered ? Json(rank.rank) : Json();
+}
 
 Json comparison_json(const Chains& chains, const Comparison& found) {
   Json json = {{"format", "teller.horizontal"}, {"version", 1}};
   json["ranks"] = ranks_json(chains, found);
+  json["shared_ranks"] = shared_json(chains, found);
   json["collectives"] = collectives_json(found);
   std::size_t aligned = 0;
   for (const RankClock& clock : found.clocks.ranks) aligned += clock.aligned ? 1 : 0;
   json["clocks"] = {{"aligned", aligned},
                     {"not_aligned", found.clocks.ranks.size() - aligned},
                     {"residual_ns", aligned > 1 ? whole_ns(found.clocks.residual_ns) : Json()},
-                    {"origin_ns", found.clocks.origin_ns}};
+                    {"origin_ns", found.clocks.origin_ns},
+                    {"to_base_clock", kToBaseClock}};
   json["kinds"] = kinds_json(found);
   Json own = Json::array();
   for (const double ns : found.pace.own_ns) own.push_back(whole_ns(ns));
@@ -203,6 +268,9 @@ Json comparison_json(const Chains& chains, const Comparison& found) {
                   {"transfer_ns", whole_ns(found.pace.transfer_ns)},
                   {"scatter_ns", whole_ns(found.lateness.spread_ns)}};
   json["verdict"] = verdict_json(found);
+  Json notes = Json::array();
+  for (const Json& one : json["shared_ranks"]) notes.push_back(shared_text(one));
+  json["verdict"]["notes"] = std::move(notes);
   return json;
 }
 
@@ -218,13 +286,22 @@ std::string comparison_text(const Json& json) {
   text += "\n";
   for (const Json& rank : json["ranks"]) {
     if (rank["clock"]["aligned"].get<bool>()) continue;
-    text += "note: rank " + rank["rank"].dump() +
+    text += "note: " + (rank["rank"].is_null() ? "a rank" : "rank " + rank["rank"].dump()) +
             " can't be aligned: " + rank["clock"]["why"].get<std::string>() + "\n";
+  }
+  for (const Json& one : json["verdict"]["notes"]) {
+    text += "note: " + printable(one.get<std::string>()) + "\n";
   }
   const auto note = [&](const char* key, const char* words) {
     if (collectives[key] != 0) text += "note: " + collectives[key].dump() + words;
   };
   note("missing", " times a rank is missing in a collective\n");
+  note("impossible",
+       " collectives have times that cannot be (a rank came after the others had left): nothing is "
+       "concluded from them\n");
+  note("mixed_numbering",
+       " groups are numbered by some ranks or calls only, or by numbers that begin anew: their "
+       "collectives are matched by order\n");
   note("mismatched", " collectives are called differently by different ranks\n");
   for (const Json& line : json["verdict"]["evidence"]) {
     text += printable(line.get<std::string>()) + "\n";

@@ -9,6 +9,8 @@
 
 namespace teller::horizontal_detail {
 
+// A rank's number; null where it is not known.
+nlohmann::ordered_json rank_json(const RankOperations& rank);
 nlohmann::ordered_json comparison_json(const Chains& chains, const Comparison& found);
 // The same in a few lines.
 std::string comparison_text(const nlohmann::ordered_json& json);

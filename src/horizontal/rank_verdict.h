@@ -11,8 +11,9 @@ namespace teller {
 // One rank that others waited for.
 struct CulpritRank {
   int rank = 0;
-  double score = 0;  // in [0, 1]; the sum over all culprits is at most 1
-  std::string why;   // in words, with the figures that it rests on
+  bool numbered = true;  // false: which rank it is, is not known; `why` names its file
+  double score = 0;      // in [0, 1]; the sum over all culprits is at most 1
+  std::string why;       // in words, with the figures that it rests on
 };
 
 // A pair of ranks between which data flow slowly.
@@ -28,6 +29,7 @@ struct RankVerdict {
   // Whether all ranks are slow alike; nothing where the run is healthy, or it cannot be told.
   std::optional<bool> uniform;
   std::vector<std::string> evidence;  // lines for people
+  bool unclear = false;               // ranks could not be told apart: they were not compared
 };
 
 }  // namespace teller

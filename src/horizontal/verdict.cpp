@@ -18,6 +18,9 @@ constexpr double kLateShare = 0.05;  // of a unit
 constexpr double kTurnNs = 15e6;
 constexpr double kPlacesShare = 1.0 / 3;  // the places of a step where it is latest
 constexpr double kConcentrated = 0.7;     // hold this much of its lateness, if something is there
+constexpr double kSteadyShare = 0.1;      // … or is late by this much of a unit
+constexpr double kSteadyUnits = 0.9;      // in so many of the units
+constexpr double kSteadyEven = 5;         // and varies by a fifth of it at most
 constexpr double kOftenShare = 0.5;       // of the units: late as a rule
 constexpr double kRareSpreads = 8;        // late now and then: only what is far out counts
 constexpr double kRareSingles = 5;  // … at one collective: small delays sum up on busy machines
@@ -106,11 +109,24 @@ class Judge {
   // Lateness per unit: all of it, or what is more than a turn of the scheduler each time.
   std::vector<double> counted_lateness(std::uint32_t rank) const {
     std::vector<double> late(found_.lateness.units.size(), 0);
-    const bool all = on_device(rank) || is_concentrated(rank);
+    const bool all = on_device(rank) || is_concentrated(rank) || is_steady(rank);
     for (const LateCase& one : found_.lateness.cases[rank]) {
       if (all || one.late_ns > kTurnNs) late[one.unit] += one.late_ns;
     }
     return late;
+  }
+
+  // Late in nearly every unit by nearly the same: no scheduler is that even.
+  bool is_steady(std::uint32_t rank) const {
+    std::vector<double> late;
+    std::size_t far = 0;
+    for (const Unit& unit : found_.lateness.units) {
+      late.push_back(unit.late_ns[rank]);
+      if (unit.late_ns[rank] > std::max(kRareSpreads * spread_, kSteadyShare * unit_)) ++far;
+    }
+    const double usual = median(late);
+    return static_cast<double>(far) >= kSteadyUnits * static_cast<double>(late.size()) &&
+           spread_about(std::move(late), usual) < usual / kSteadyEven;
   }
 
   bool is_concentrated(std::uint32_t rank) const {
@@ -151,6 +167,7 @@ class Judge {
       if (found_.verdict.culprits.empty()) found_.culprit_doing = doing.doing;
       CulpritRank culprit;
       culprit.rank = found_.operations.ranks[lag.rank].rank;
+      culprit.numbered = found_.operations.ranks[lag.rank].numbered;
       culprit.score = lag.counted_ns() / (all + noise);
       culprit.why = why(lag, doing);
       found_.verdict.culprits.push_back(std::move(culprit));
@@ -169,13 +186,13 @@ class Judge {
       }
       waits.push_back(median(std::move(others)));
     }
-    std::string text = "rank " + std::to_string(found_.operations.ranks[lag.rank].rank) +
-                       " comes late to collectives in " + std::to_string(count) + " of " +
-                       std::to_string(units.size()) + (steps ? " steps" : " collectives") +
-                       ", by " + time_text(lag.typical_ns) + " in the median of them (" +
-                       percent_text(lag.typical_ns / unit_) + " of a step of " + time_text(unit_) +
-                       "; ranks scatter by " + time_text(spread_) + "); the other ranks wait " +
-                       time_text(median(waits)) + " a step";
+    std::string text = found_.operations.ranks[lag.rank].name + " comes late to collectives in " +
+                       std::to_string(count) + " of " + std::to_string(units.size()) +
+                       (steps ? " steps" : " collectives") + ", by " + time_text(lag.typical_ns) +
+                       " in the median of them (" + percent_text(lag.typical_ns / unit_) +
+                       " of a step of " + time_text(unit_) + "; ranks scatter by " +
+                       time_text(spread_) + "); the other ranks wait " + time_text(median(waits)) +
+                       " a step";
     return text + "; " + doing_text(doing);
   }
 
@@ -207,6 +224,9 @@ void add_evidence(Comparison& found) {
   RankVerdict& verdict = found.verdict;
   for (const CulpritRank& one : verdict.culprits) verdict.evidence.push_back(one.why);
   if (verdict.link) verdict.evidence.push_back(verdict.link->why);
+  for (const SharedRank& one : found.operations.shared) {
+    found.verdict.unclear = found.verdict.unclear || !one.apart;
+  }
 }
 
 }  // namespace

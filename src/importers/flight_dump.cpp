@@ -1,8 +1,11 @@
 #include "importers/flight_dump.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "base/json.h"
 #include "importers/json_text.h"
@@ -48,11 +51,43 @@ Result<std::string> read_whole(InputStream& input) {
   return bytes;
 }
 
+// The text with each number that JSON or a double does not know (NaN, 400 digits) replaced by one
+// that no field of a dump has, so that it costs its field alone.
+std::string without_odd_numbers(std::string_view text) {
+  constexpr std::string_view kPlain = "1.5e308";
+  std::string good;
+  bool in_text = false;
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if (in_text || c == '"') {
+      const std::size_t count =
+          in_text && c == '\\' ? std::min<std::size_t>(2, text.size() - i) : 1;
+      if (count == 1 && c == '"') in_text = !in_text;
+      good += text.substr(i, count);
+      i += count;
+      continue;
+    }
+    std::size_t end = text.find_first_of(",:[]{}\" \t\r\n", i);
+    end = std::min(end, text.size());
+    const std::string_view word = text.substr(i, std::max<std::size_t>(end - i, 1));
+    double number = 0;
+    const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    const bool odd =
+        rest == word.data() + word.size() && (error == std::errc::result_out_of_range ||
+                                              (error == std::errc() && !std::isfinite(number)));
+    const bool named = word == "NaN" || word == "Infinity" || word == "-Infinity";
+    good += odd || named ? kPlain : word;
+    i += word.size();
+  }
+  return good;
+}
+
 Result<Json> parse_text(std::string_view text) {
   if (!fits_json_tree(text)) {
     return unknown_trace_error("its JSON is nested too deeply or has too many members");
   }
   Json value = parse_json(text);
+  if (value.is_discarded()) value = parse_json(without_odd_numbers(text));
   if (value.is_discarded()) {
     return unknown_trace_error("it begins like a flight recorder dump, and is not one JSON value");
   }
@@ -118,18 +153,21 @@ std::optional<int> number_at_end(std::string_view name) {
   return std::stoi(std::string(name.substr(name.size() - digits)));
 }
 
-// Gives ranks out, and strikes those given from what the other dumps may be.
+// Gives ranks out, and strikes those given from what the other dumps may be. Near-linear in the
+// candidates of all dumps together.
 class RankResolver {
  public:
   explicit RankResolver(const std::vector<FlightClue>& clues)
-      : clues_(clues), ranks_(clues.size()) {}
+      : clues_(clues), ranks_(clues.size()), left_(clues.size()) {}
 
   std::vector<FlightRank> resolve() {
-    for (const FlightClue& clue : clues_) {
-      left_.push_back(clue.candidates.value_or(std::vector<int>()));
+    for (std::size_t i = 0; i < clues_.size(); ++i) {
+      if (!clues_[i].candidates) continue;
+      left_[i] = clues_[i].candidates->size();
+      for (const int rank : *clues_[i].candidates) may_be_[rank].push_back(i);
     }
     for (std::size_t i = 0; i < clues_.size(); ++i) {
-      if (left_[i].size() == 1) give(i, left_[i].front(), "content");
+      if (left_[i] == 1) give(i, clues_[i].candidates->front(), "content");
     }
     take_away();
     if (names_agree()) give_by_name();
@@ -140,20 +178,21 @@ class RankResolver {
   void give(std::size_t index, int rank, const char* from) {
     ranks_[index].rank = rank;
     ranks_[index].from = from;
-    ++given_[rank];
+    if (given_.insert(rank).second) to_strike_.push_back(rank);
   }
 
   // Two dumps of one rank are two dumps all the same: only others are struck.
   void take_away() {
-    bool again = true;
-    while (again) {
-      again = false;
-      for (std::size_t i = 0; i < clues_.size(); ++i) {
-        if (ranks_[i].rank) continue;
-        std::erase_if(left_[i], [&](int rank) { return given_.contains(rank); });
-        if (left_[i].size() != 1) continue;
-        give(i, left_[i].front(), "other dumps");
-        again = true;
+    while (!to_strike_.empty()) {
+      const int struck = to_strike_.back();
+      to_strike_.pop_back();
+      for (const std::size_t i : may_be_[struck]) {
+        if (ranks_[i].rank || --left_[i] != 1) continue;
+        for (const int rank : *clues_[i].candidates) {
+          if (given_.contains(rank)) continue;
+          give(i, rank, "other dumps");
+          break;
+        }
       }
     }
   }
@@ -173,17 +212,19 @@ class RankResolver {
     for (std::size_t i = 0; i < clues_.size(); ++i) {
       if (ranks_[i].rank || !clues_[i].in_name) continue;
       const int rank = *clues_[i].in_name;
-      const std::vector<int>& left = left_[i];
+      const auto& candidates = clues_[i].candidates;
       const bool may_be =
-          !clues_[i].candidates || std::find(left.begin(), left.end(), rank) != left.end();
+          !candidates || std::binary_search(candidates->begin(), candidates->end(), rank);
       if (may_be && wanted[rank] == 1 && !given_.contains(rank)) give(i, rank, "file name");
     }
   }
 
   const std::vector<FlightClue>& clues_;
   std::vector<FlightRank> ranks_;
-  std::vector<std::vector<int>> left_;
-  std::map<int, int> given_;
+  std::vector<std::size_t> left_;                   // by clue: candidates that are not given
+  std::map<int, std::vector<std::size_t>> may_be_;  // rank -> clues
+  std::set<int> given_;
+  std::vector<int> to_strike_;
 };
 
 }  // namespace

@@ -18,6 +18,9 @@ namespace {
 constexpr std::size_t kMostLanes = 64;
 // Members of the top-level object that are kept besides those with a meaning.
 constexpr std::size_t kOtherMembers = 64;
+// Malformed entries of which is kept where they stood; all are counted.
+constexpr std::size_t kMostMalformed = 4096;
+constexpr std::size_t kNoteLength = 200;
 
 std::string dump_text(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -83,23 +86,80 @@ class FlightConverter {
     }
     flight["states"] = states_;
     flight["unknown_entry_keys"] = unknown_keys_;
+    flight["malformed_entries"] = malformed_;
+    flight["fields_unread"] = unread_;
+    flight["entries_contradictory"] = contradictory_;
     meta["flight"] = std::move(flight);
     add_others(meta);
   }
 
-  const std::map<std::string, std::uint64_t>& unknown_keys() const { return unknown_keys_; }
+  // In words, what was found that no flight recorder writes.
+  std::vector<std::string> notes() const {
+    std::vector<std::string> notes;
+    if (!first_malformed_.empty()) notes.push_back(first_malformed_);
+    if (!unknown_keys_.empty()) {
+      notes.push_back("keys of entries that are not known: " + joined(unknown_keys_, false));
+    }
+    if (!unread_.empty()) {
+      notes.push_back(
+          "fields of entries that can't be read (not of their type, or beyond 64 bits): " +
+          joined(unread_, true));
+    }
+    if (contradictory_ > 0) {
+      notes.push_back(
+          std::to_string(contradictory_) +
+          " entries contradict themselves, and say nothing of who waits; the first is " +
+          first_contradictory_);
+    }
+    return notes;
+  }
 
  private:
+  static std::string joined(const std::map<std::string, std::uint64_t>& counts, bool with_counts) {
+    std::string text;
+    for (const auto& [key, count] : counts) {
+      if (text.size() > kNoteLength) return text + ", …";
+      text += (text.empty() ? "" : ", ") + key;
+      if (with_counts) text += " (" + std::to_string(count) + ")";
+    }
+    return text;
+  }
+
+  // What the comparison of ranks has to know of an entry that becomes no event: where among the
+  // others it stood.
+  void add_malformed(const Json& json, const std::string& why) {
+    const std::uint64_t place = counts_.records - 1;
+    if (counts_.malformed++ == 0) {
+      first_malformed_ = "entry " + std::to_string(place) + ": " + why;
+    }
+    if (malformed_.size() == kMostMalformed) return;
+    const auto id = json.is_object() ? json.find("record_id") : json.end();
+    const auto number = json.is_object() && id != json.end() ? flight_number(*id) : std::nullopt;
+    malformed_.push_back({{"entry", place},
+                          {"record_id", number ? Json(*number) : Json()},
+                          {"after_record_id", last_record_id_ < 0 ? Json() : Json(last_record_id_)},
+                          {"why", why}});
+  }
+
+  // What its fields do not say, or say against each other; it is kept all the same.
+  void note_oddities(const FlightEntry& entry) {
+    for (const std::string& key : entry.unread) ++unread_[key];
+    if (entry.contradiction.empty()) return;
+    if (contradictory_++ > 0) return;
+    first_contradictory_ =
+        "entry " + std::to_string(counts_.records - 1) + ": " + entry.contradiction;
+  }
+
   Status add(const Json& json) {
     ++counts_.records;
     std::string why;
     const auto entry = read_flight_entry(json, why);
     if (!entry) {
-      if (counts_.malformed++ == 0) {
-        first_malformed_ = "entry " + std::to_string(counts_.records - 1) + ": " + why;
-      }
+      add_malformed(json, why);
       return {};
     }
+    note_oddities(*entry);
+    last_record_id_ = std::max(last_record_id_, entry->record_id);
     for (const auto& [key, value] : json.items()) {
       if (!is_flight_entry_key(key)) ++unknown_keys_[key];
     }
@@ -180,6 +240,11 @@ class FlightConverter {
   std::string first_malformed_;
   std::map<std::string, std::uint64_t> states_;
   std::map<std::string, std::uint64_t> unknown_keys_;
+  std::map<std::string, std::uint64_t> unread_;  // key -> entries in which it is not of its type
+  Json malformed_ = Json::array();
+  std::uint64_t contradictory_ = 0;
+  std::string first_contradictory_;
+  std::int64_t last_record_id_ = -1;
 };
 
 // Every rank is in the largest group of its job.
@@ -194,18 +259,6 @@ Json world_size_of(const Json& dump) {
     }
   }
   return most == 0 ? Json() : Json(most);
-}
-
-std::vector<std::string> notes_of(const FlightConverter& converter) {
-  std::vector<std::string> notes;
-  if (!converter.first_malformed().empty()) notes.push_back(converter.first_malformed());
-  std::string keys;
-  for (const auto& [key, count] : converter.unknown_keys()) {
-    if (keys.size() > 200) break;
-    keys += (keys.empty() ? "" : ", ") + key;
-  }
-  if (!keys.empty()) notes.push_back("keys of entries that are not known: " + keys);
-  return notes;
 }
 
 }  // namespace
@@ -245,7 +298,7 @@ Result<SourceResult> import_flight(const SourceRequest& request, const FlightRan
   if (!digest) return with_source(digest.error(), request);
   result.sha256 = *digest;
   result.events_written = writer.events_written();
-  result.notes = notes_of(converter);
+  result.notes = converter.notes();
   result.clock = meta["clock"];
   result.rank = meta["rank"];
   result.world_size = meta["world_size"];

@@ -1,8 +1,10 @@
 #include "importers/pickle_reader.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -256,19 +258,28 @@ class Reader {
     return machine_.push(text_value(taken_));
   }
 
-  // Two's complement of any length, of which 64 bits have to be enough.
+  // Two's complement of any length. What 64 bits do not hold becomes a real number, as in JSON: no
+  // field of a dump has such a value, and it costs that field alone.
   Status push_long(std::size_t length_bytes) {
     if (!take(length_bytes)) return cut_off();
     const std::uint64_t length = little_endian();
-    if (length > 8) {
-      return Error{ErrorCode::kUnsupported,
-                   "an integer of " + std::to_string(length) + " bytes; at most 8 are read", ""};
-    }
     if (!take(length)) return cut_off();
-    std::uint64_t number = little_endian();
     const bool negative = length > 0 && (static_cast<unsigned char>(taken_.back()) & 0x80u) != 0;
+    if (length > 8) return machine_.push(real_value(long_as_real(negative)));
+    std::uint64_t number = little_endian();
     if (negative && length < 8) number |= ~std::uint64_t{0} << (8 * length);
     return machine_.push(number_value(static_cast<std::int64_t>(number)));
+  }
+
+  // taken_, of any length; at most what a double holds.
+  double long_as_real(bool negative) const {
+    double real = 0;
+    for (std::size_t i = taken_.size(); i-- > 0;) {
+      const auto byte = static_cast<unsigned char>(taken_[i]);
+      real = real * 256 + static_cast<double>(negative ? 255 - byte : byte);
+    }
+    real = std::min(real, std::numeric_limits<double>::max());
+    return negative ? -real - 1 : real;
   }
 
   Status push_binary_float() {
@@ -287,11 +298,15 @@ class Reader {
     return text;
   }
 
+  static Error not_a_number() {
+    return {ErrorCode::kCorrupt, "a line that is no integer of 64 bits", ""};
+  }
+
   static Result<std::int64_t> parse_number(std::string_view text) {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size()) {
-      return Error{ErrorCode::kCorrupt, "a line that is no integer of 64 bits", ""};
+      return not_a_number();
     }
     return number;
   }
@@ -308,15 +323,24 @@ class Reader {
       return machine_.push(number_value(text == "01" ? 1 : 0, Kind::kBool));
     }
     if (text.ends_with('L')) text.remove_suffix(1);
-    TELLER_TRY(const std::int64_t number, parse_number(text));
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool whole = end == text.data() + text.size();
+    if (whole && error == std::errc::result_out_of_range) return push_real(text);
+    if (!whole || error != std::errc()) return not_a_number();
     return machine_.push(number_value(number));
   }
 
   Status push_line_float() {
     TELLER_TRY(const std::string_view text, line());
+    return push_real(text);
+  }
+
+  Status push_real(std::string_view text) {
     double real = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), real);
-    if (error != std::errc() || end != text.data() + text.size()) {
+    if (error == std::errc::result_out_of_range) real = std::numeric_limits<double>::max();
+    if (error == std::errc::invalid_argument || end != text.data() + text.size()) {
       return Error{ErrorCode::kCorrupt, "a line that is no number", ""};
     }
     return machine_.push(real_value(real));

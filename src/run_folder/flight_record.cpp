@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace teller {
@@ -47,19 +48,42 @@ const Json& member(const Json& object, const char* key) {
   return found == object.end() ? none : *found;
 }
 
-std::int64_t number_or(const Json& object, const char* key, std::int64_t fallback) {
-  return flight_number(member(object, key)).value_or(fallback);
-}
+// Reads fields of an entry, and keeps the keys of those that are not of their kind.
+class Fields {
+ public:
+  Fields(const Json& json, std::vector<std::string>& unread) : json_(json), unread_(unread) {}
+
+  std::optional<std::int64_t> number(const char* key) {
+    const Json& value = member(json_, key);
+    const auto read = flight_number(value);
+    if (!read && !value.is_null()) unread_.emplace_back(key);
+    return read;
+  }
+  std::int64_t number_or(const char* key, std::int64_t fallback) {
+    return number(key).value_or(fallback);
+  }
+  // The JSON form of the dump writes 0 for a time that is not there.
+  std::optional<std::int64_t> time(const char* key) {
+    const auto read = number(key);
+    return read && *read > 0 ? read : std::nullopt;
+  }
+  std::vector<std::vector<std::int64_t>> sizes(const char* key);
+  std::vector<std::string> texts(const char* key);
+  bool flag(const char* key, bool fallback) {
+    const Json& value = member(json_, key);
+    if (value.is_boolean()) return value.get<bool>();
+    if (!value.is_null()) unread_.emplace_back(key);
+    return fallback;
+  }
+
+ private:
+  const Json& json_;
+  std::vector<std::string>& unread_;
+};
 
 std::string text_of(const Json& object, const char* key) {
   const Json& value = member(object, key);
   return value.is_string() ? value.get<std::string>() : "";
-}
-
-// The JSON form of the dump writes 0 for a time that is not there.
-std::optional<std::int64_t> time_of(const Json& object, const char* key) {
-  const auto time = flight_number(member(object, key));
-  return time && *time > 0 ? time : std::nullopt;
 }
 
 FlightState state_of(std::string_view text) {
@@ -82,27 +106,58 @@ void read_group(const Json& json, FlightEntry& entry) {
   }
 }
 
-std::vector<std::vector<std::int64_t>> sizes_of(const Json& json, const char* key) {
+// A size that is none is -1.
+std::vector<std::vector<std::int64_t>> Fields::sizes(const char* key) {
   std::vector<std::vector<std::int64_t>> sizes;
-  const Json& list = member(json, key);
-  if (!list.is_array()) return sizes;
-  for (const Json& tensor : list) {
-    if (sizes.size() == kMostSizes || !tensor.is_array()) break;
+  const Json& list = member(json_, key);
+  bool good = list.is_array() || list.is_null();
+  for (const Json& tensor : list.is_array() ? list : Json::array()) {
+    if (sizes.size() == kMostSizes) break;
     std::vector<std::int64_t>& one = sizes.emplace_back();
-    for (const Json& size : tensor) one.push_back(flight_number(size).value_or(-1));
+    if (!tensor.is_array()) {
+      one.push_back(-1);
+      good = false;
+      continue;
+    }
+    for (const Json& size : tensor) {
+      one.push_back(flight_number(size).value_or(-1));
+      good = good && one.back() >= 0;
+    }
   }
+  if (!good) unread_.emplace_back(key);
   return sizes;
 }
 
-std::vector<std::string> texts_of(const Json& json, const char* key) {
+// A text that is none is "".
+std::vector<std::string> Fields::texts(const char* key) {
   std::vector<std::string> texts;
-  const Json& list = member(json, key);
-  if (!list.is_array()) return texts;
-  for (const Json& text : list) {
+  const Json& list = member(json_, key);
+  bool good = list.is_array() || list.is_null();
+  for (const Json& text : list.is_array() ? list : Json::array()) {
     if (texts.size() == kMostSizes) break;
-    texts.push_back(text.is_string() ? text.get<std::string>() : text.dump());
+    texts.push_back(text.is_string() ? text.get<std::string>() : "");
+    good = good && text.is_string();
   }
+  if (!good) unread_.emplace_back(key);
   return texts;
+}
+
+// PyTorch makes the state out of the times, and takes them one after the other.
+std::string contradiction_in(const FlightEntry& entry) {
+  const std::string state = "its state is " + entry.state_text;
+  const bool completed = entry.state == FlightState::kCompleted;
+  const bool scheduled = entry.state == FlightState::kScheduled;
+  if (entry.completed_ns && !completed) return state + ", but it has a time of completion";
+  if (entry.started_ns && scheduled) return state + ", but it has a time of start";
+  if (entry.started_ns.value_or(entry.created_ns) < entry.created_ns) {
+    return "it was started before it was created";
+  }
+  const std::int64_t begun = entry.started_ns.value_or(entry.created_ns);
+  if (entry.completed_ns.value_or(begun) < begun) {
+    return std::string("it was completed before it was ") +
+           (entry.started_ns ? "started" : "created");
+  }
+  return "";
 }
 
 std::vector<std::string> frames_of(const Json& json) {
@@ -161,6 +216,10 @@ std::optional<std::vector<int>> ranks_in_array(const Json& array) {
 }  // namespace
 
 std::optional<std::int64_t> flight_number(const Json& value) {
+  if (value.is_number_unsigned() &&
+      value.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
+    return std::nullopt;
+  }
   if (value.is_number_integer()) return value.get<std::int64_t>();
   if (!value.is_string()) return std::nullopt;
   const auto& text = value.get_ref<const std::string&>();
@@ -185,26 +244,28 @@ std::optional<FlightEntry> read_flight_entry(const Json& json, std::string& why)
   if (entry.name.empty()) return lacks("it has no profiling_name");
   read_group(json, entry);
   if (entry.group.empty()) return lacks("it has no process_group");
-  const auto created = time_of(json, "time_created_ns");
+  Fields fields(json, entry.unread);
+  const auto created = fields.time("time_created_ns");
   if (!created) return lacks("it has no time_created_ns");
   entry.state_text = text_of(json, "state");
   if (entry.state_text.empty()) return lacks("it has no state");
   entry.created_ns = *created;
   entry.state = state_of(entry.state_text);
-  entry.started_ns = time_of(json, "time_discovered_started_ns");
-  entry.completed_ns = time_of(json, "time_discovered_completed_ns");
-  entry.record_id = number_or(json, "record_id", -1);
-  entry.pg_id = number_or(json, "pg_id", -1);
-  entry.seq = number_or(json, "collective_seq_id", number_or(json, "seq_id", -1));
-  entry.p2p_seq = number_or(json, "p2p_seq_id", -1);
-  entry.op_id = number_or(json, "op_id", -1);
-  const Json& p2p = member(json, "is_p2p");
-  entry.p2p = p2p.is_boolean() ? p2p.get<bool>() : flight_peers(entry.name).has_value();
-  entry.inputs = sizes_of(json, "input_sizes");
-  entry.outputs = sizes_of(json, "output_sizes");
-  entry.input_types = texts_of(json, "input_dtypes");
-  entry.output_types = texts_of(json, "output_dtypes");
+  entry.started_ns = fields.time("time_discovered_started_ns");
+  entry.completed_ns = fields.time("time_discovered_completed_ns");
+  entry.record_id = fields.number_or("record_id", -1);
+  entry.pg_id = fields.number_or("pg_id", -1);
+  const bool named = json.contains("collective_seq_id");
+  entry.seq = fields.number_or(named ? "collective_seq_id" : "seq_id", -1);
+  entry.p2p_seq = fields.number_or("p2p_seq_id", -1);
+  entry.op_id = fields.number_or("op_id", -1);
+  entry.p2p = fields.flag("is_p2p", flight_peers(entry.name).has_value());
+  entry.inputs = fields.sizes("input_sizes");
+  entry.outputs = fields.sizes("output_sizes");
+  entry.input_types = fields.texts("input_dtypes");
+  entry.output_types = fields.texts("output_dtypes");
   entry.frames = frames_of(json);
+  entry.contradiction = contradiction_in(entry);
   return entry;
 }
 
@@ -228,7 +289,7 @@ std::string flight_operation(std::string_view name) {
   name = without_library(name);
   name = name.substr(0, name.find(' '));
   while (name.starts_with('_')) name.remove_prefix(1);
-  for (const std::string_view ending : {"_base", "_into_tensor", "_tensor"}) {
+  for (const std::string_view ending : {"_coalesced", "_base", "_into_tensor", "_tensor"}) {
     if (name.size() > ending.size() && name.ends_with(ending)) name.remove_suffix(ending.size());
   }
   if (name == "all_to_allv") name.remove_suffix(1);

@@ -35,6 +35,11 @@ struct FlightEntry {
   std::vector<std::vector<std::int64_t>> inputs, outputs;  // sizes of its tensors
   std::vector<std::string> input_types, output_types;
   std::vector<std::string> frames;  // "function file:line", innermost first
+  // Keys whose values are not of their kind: a text for a number, a number beyond 64 bits.
+  std::vector<std::string> unread;
+  // What its fields say against each other, in words; "" for nothing. Its state is not to be relied
+  // on then: an entry that PyTorch wrote never contradicts itself.
+  std::string contradiction;
 };
 
 // Reads an entry, of any version of the dump; nothing, and what is wrong in `why`, if it lacks what

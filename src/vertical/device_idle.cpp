@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -74,34 +75,43 @@ std::vector<Interval> gaps_between(const std::vector<Interval>& busy, const Inte
 }
 
 class IdleMeter {
+  // A source, and the number of a device in it; -1 where its track does not say.
+  using Device = std::pair<std::uint16_t, std::int64_t>;
+  using SharesOfStep = std::map<std::pair<IdleCause, std::uint32_t>, std::int64_t>;
+
  public:
-  explicit IdleMeter(const Chains& chains) : chains_(chains), busy_(chains.source_count()) {
+  explicit IdleMeter(const Chains& chains) : chains_(chains) {
     for (std::uint32_t node = 0; node < chains.node_count(); ++node) {
       if (chains.layer(node) != Layer::kKernel) continue;
-      busy_[chains.nodes.source[node]].push_back(
-          {chains.nodes.begin_ns[node], chains.nodes.end_ns[node]});
+      busy_[device_of(node)].push_back({chains.nodes.begin_ns[node], chains.nodes.end_ns[node]});
     }
-    for (std::vector<Interval>& source : busy_) source = joined(std::move(source));
+    for (auto& [device, intervals] : busy_) intervals = joined(std::move(intervals));
   }
 
   void add_step(std::size_t step) {
     const Interval whole{chains_.steps.begin_ns[step], chains_.steps.end_ns[step]};
     const std::uint32_t first = chains_.steps.root[step];
     const std::uint32_t end = first + chains_.steps.node_count[step];
-    bool uses_device = false;
-    for (std::uint32_t node = first; node < end && !uses_device; ++node) {
-      uses_device = chains_.layer(node) == Layer::kKernel;
+    std::set<Device> devices;
+    for (std::uint32_t node = first; node < end; ++node) {
+      if (chains_.layer(node) == Layer::kKernel) devices.insert(device_of(node));
     }
-    if (!uses_device || whole.length() <= 0) return;
-    const std::vector<Interval> gaps = gaps_between(busy_[chains_.nodes.source[first]], whole);
+    if (devices.empty() || whole.length() <= 0) return;
     ++idle_.steps;
-    idle_.wall_ns += whole.length();
-    std::vector<Interval> long_gaps;
-    for (const Interval& gap : gaps) {
-      idle_.idle_ns += gap.length();
-      if (gap.length() >= whole.length() / kLeastGap) long_gaps.push_back(gap);
+    SharesOfStep of_step;
+    for (const Device& device : devices) {
+      idle_.wall_ns += whole.length();
+      std::vector<Interval> long_gaps;
+      for (const Interval& gap : gaps_between(busy_[device], whole)) {
+        idle_.idle_ns += gap.length();
+        if (gap.length() >= whole.length() / kLeastGap) long_gaps.push_back(gap);
+      }
+      give(long_gaps, owners(long_gaps, first, end), of_step);
     }
-    give(long_gaps, owners(long_gaps, first, end), whole.length());
+    const auto wall_ns = whole.length() * static_cast<std::int64_t>(devices.size());
+    for (const auto& [key, idle_ns] : of_step) {
+      if (idle_ns >= wall_ns / kStarvedStep) ++shares_[key].steps;
+    }
   }
 
   DeviceIdle finish() {
@@ -112,6 +122,12 @@ class IdleMeter {
   }
 
  private:
+  Device device_of(std::uint32_t node) const {
+    const std::uint32_t track = chains_.nodes.track[node];
+    const bool known = track < chains_.tracks.device.size();
+    return {chains_.nodes.source[node], known ? chains_.tracks.device[track] : -1};
+  }
+
   // For each gap the innermost range of the root's thread around it; kNoIndex for none. Nodes stand
   // in preorder, so that the last one is the innermost.
   std::vector<std::uint32_t> owners(const std::vector<Interval>& gaps, std::uint32_t first,
@@ -134,8 +150,7 @@ class IdleMeter {
   }
 
   void give(const std::vector<Interval>& gaps, const std::vector<std::uint32_t>& owner,
-            std::int64_t wall_ns) {
-    std::map<std::pair<IdleCause, std::uint32_t>, std::int64_t> of_step;
+            SharesOfStep& of_step) {
     for (std::size_t i = 0; i < gaps.size(); ++i) {
       if (owner[i] == kNoIndex) continue;
       const std::pair key{cause_of(chains_, owner[i]), chains_.nodes.family[owner[i]]};
@@ -148,13 +163,10 @@ class IdleMeter {
       share.longest_ns = gaps[i].length();
       share.node = owner[i];
     }
-    for (const auto& [key, idle_ns] : of_step) {
-      if (idle_ns >= wall_ns / kStarvedStep) ++shares_[key].steps;
-    }
   }
 
   const Chains& chains_;
-  std::vector<std::vector<Interval>> busy_;  // by source: when any of its device activities runs
+  std::map<Device, std::vector<Interval>> busy_;  // when any activity of the device runs
   DeviceIdle idle_;
   std::map<std::pair<IdleCause, std::uint32_t>, IdleShare> shares_;
 };

@@ -21,13 +21,13 @@ struct IdleShare {
   std::uint32_t node = 0;       // the longest such piece
   std::int64_t idle_ns = 0;     // sum over all steps
   std::int64_t longest_ns = 0;  // idle time in that piece
-  std::uint32_t steps = 0;      // in which it leaves the device idle for a tenth of the time
+  std::uint32_t steps = 0;      // in which it leaves devices idle for a tenth of their time
 };
 
 struct DeviceIdle {
-  std::int64_t wall_ns = 0;       // of the steps that use a device and have ended
-  std::int64_t idle_ns = 0;       // in which none of the source's device activities runs
-  std::uint32_t steps = 0;        // such steps
+  std::int64_t wall_ns = 0;  // of the steps that have ended, once for each device that one uses
+  std::int64_t idle_ns = 0;  // in which no activity of that device runs
+  std::uint32_t steps = 0;   // such steps
   std::vector<IdleShare> shares;  // most idle time first; ties by family
 };
 

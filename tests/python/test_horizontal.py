@@ -210,11 +210,14 @@ def test_hostile_ranks(tmp_path):
     for command in (["import", job.write(tmp_path / "traces"), "-o", run], ["reconstruct", run]):
         done = run_teller(*command)
         assert done.returncode == 0, done.stderr
-    # One rank is left: nothing to compare.
-    assert "collectives matched" not in done.stdout and not (run / "horizontal.json").exists()
+    # Two that state one rank are told apart as processes; two ranks that are none are counted.
+    found = json.loads((run / "horizontal.json").read_text())
+    assert "2 traces with collectives all state rank 0" in done.stdout and "numbers are not known" in done.stdout
+    assert [rank["rank"] for rank in found["ranks"]] == [None, None] and found["collectives"]["without_rank"] == 16
+    assert found["collectives"]["matched"] == 8 and found["verdict"]["culprits"] == []
     job.stated_rank = [0, 0, 1, 1]
     found = compared(job.write(tmp_path / "again"), tmp_path / "two")
-    assert found["collectives"]["repeated"] > 0
+    assert len(found["shared_ranks"]) == 2 and all(one["told_apart"] for one in found["shared_ranks"])
     ops = sum(rank["operations"] for rank in found["ranks"])
     lines = [json.loads(line) for line in (tmp_path / "two/collectives.jsonl").read_text().splitlines()]
     assert sum(len(line["ranks"]) for line in lines) == ops == found["collectives"]["operations"]

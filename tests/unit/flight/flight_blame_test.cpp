@@ -68,7 +68,7 @@ class Scenario {
   Blame blame() {
     job_ = make_job(dumps_);
     positions_ = find_positions(job_);
-    return find_blame(job_, positions_);
+    return find_blame(job_, positions_, WaitGraph(positions_));
   }
 
   std::vector<int> culprits() {
@@ -366,7 +366,7 @@ TEST(FlightBlame, GroupsOfOneNameAndOtherRanksAreTwo) {
 }
 
 TEST(FlightBlame, NothingAtAllIsHealthy) {
-  EXPECT_EQ(find_blame(make_job({}), {}).verdict, "healthy");
+  EXPECT_EQ(find_blame(make_job({}), {}, WaitGraph({})).verdict, "healthy");
 }
 
 }  // namespace

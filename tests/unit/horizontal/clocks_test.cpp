@@ -81,17 +81,41 @@ TEST(Clocks, WhoCannotBeAlignedIsSaid) {
   EXPECT_TRUE(align_clocks(ranks(3), match(ranks(3))).ranks[0].why.size() > 0);
 }
 
-// Two pairs that share nothing: the second can't be placed against the first.
+// Two pairs that share nothing: each has a base of its own.
 TEST(Clocks, SeparateGroups) {
-  Operations ops = job({0, 0, 0, 0}, {0, 0, 0, 0}, 9, 20e6, 10e3);
+  Operations ops = job({0, 2e6, 5e15, 5e15 + 3e6}, {0, 0, 0, 0}, 9, 20e6, 10e3);
   const std::uint32_t first = ops.texts.intern("a"), second = ops.texts.intern("b");
   ops.group_ranks.resize(std::max(first, second) + 1);
   for (std::size_t rank = 0; rank < 4; ++rank) {
     for (Operation& one : ops.ranks[rank].list) one.group = rank < 2 ? first : second;
   }
   const Clocks clocks = align_clocks(ops, match(ops));
-  EXPECT_TRUE(clocks.ranks[1].aligned);
-  EXPECT_FALSE(clocks.ranks[2].aligned);
+  EXPECT_EQ(clocks.ranks[1].base, 0u);
+  EXPECT_NEAR(clocks.ranks[1].offset_ns, 2e6, 10e3);
+  EXPECT_TRUE(clocks.ranks[2].reference);
+  EXPECT_EQ(clocks.ranks[3].base, 2u);
+  EXPECT_NEAR(clocks.ranks[3].offset_ns, 3e6, 10e3);
+}
+
+// Days apart, and with a drift that no clock should have: lines are composed, whichever rank is the
+// base, and a time of any rank comes out on the base's clock.
+TEST(Clocks, DaysApartWithLargeDrift) {
+  constexpr double kDay = 86400e9;
+  const std::vector<double> offset = {3 * kDay, -5 * kDay, 0, kDay};
+  const std::vector<double> drift = {400e-6, -300e-6, 150e-6, 0};
+  const Operations ops = job(offset, drift, 400, 50e6, 20e3);
+  const Clocks clocks = align_clocks(ops, match(ops));
+  for (std::size_t rank = 0; rank < offset.size(); ++rank) {
+    ASSERT_TRUE(clocks.ranks[rank].aligned);
+    EXPECT_NEAR(clocks.ranks[rank].drift, 1 - (1 + drift[0]) / (1 + drift[rank]), 3e-6);
+    for (const std::size_t n : {std::size_t{0}, std::size_t{200}, std::size_t{399}}) {
+      const double mine =
+          clocks.aligned(static_cast<std::uint32_t>(rank), ops.ranks[rank].list[n].end_ns);
+      const double base = static_cast<double>(ops.ranks[0].list[n].end_ns - clocks.origin_ns);
+      EXPECT_NEAR(mine, base, 60e3);
+    }
+  }
+  EXPECT_NEAR(clocks.ranks[2].offset_ns, -3 * kDay, 1e9);
 }
 
 TEST(Clocks, Hostile) {

@@ -99,5 +99,50 @@ TEST(Match, Hostile) {
   EXPECT_TRUE(match(ranks(4)).collectives.empty());
 }
 
+// One rank records from before a restart of the job on, the other from after it: number 3 of both
+// is not one collective.
+TEST(Match, NumbersThatBeginAnew) {
+  Operations ops = ranks(2);
+  for (int n = 0; n < 40; ++n) {
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      if (rank == 1 && n < 20) continue;
+      const std::int64_t begin = n * 1'000'000 + static_cast<std::int64_t>(rank);
+      add(ops, rank, "all_reduce", begin, begin + 1000).sequence = n % 20;
+    }
+  }
+  const Matching found = match(ops);
+  EXPECT_EQ(found.restarts, 1u);
+  EXPECT_EQ(found.mixed_groups, 1u);
+  for (const Collective& one : found.collectives) {
+    if (one.members.size() < 2) continue;
+    EXPECT_NEAR(static_cast<double>(ops.ranks[0].list[one.members[0].at].end_ns),
+                static_cast<double>(ops.ranks[1].list[one.members[1].at].end_ns), 1e9);
+  }
+}
+
+TEST(Match, ARankWithoutNumbersIsMatchedByOrder) {
+  Operations ops = ranks(3);
+  for (int n = 0; n < 30; ++n) {
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      Operation& one = add(ops, rank, "all_reduce", n * 1'000'000, n * 1'000'000 + 1000);
+      if (rank != 1) one.sequence = n;
+    }
+  }
+  const Matching found = match(ops);
+  EXPECT_EQ(found.mixed_groups, 1u);
+  EXPECT_EQ(found.collectives.size(), 30u);
+}
+
+TEST(Match, SizesCountWhereTheyAreSure) {
+  Operations ops = ranks(2);
+  add(ops, 0, "all_gather", 0, 10, 4096).sequence = 1;
+  add(ops, 1, "all_gather", 0, 10, 1024).sequence = 1;
+  EXPECT_FALSE(match(ops).collectives[0].mismatched);
+  for (RankOperations& rank : ops.ranks) rank.list[0].size_is_sure = true;
+  EXPECT_TRUE(match(ops).collectives[0].mismatched);
+  for (RankOperations& rank : ops.ranks) rank.list[0].operation = ops.texts.intern("all_to_all");
+  EXPECT_FALSE(match(ops).collectives[0].mismatched);
+}
+
 }  // namespace
 }  // namespace teller::horizontal_detail

@@ -109,7 +109,8 @@ class RunBuilder {
     return add(event);
   }
   RunBuilder& kernel(const std::string& name, std::int64_t begin, std::int64_t end,
-                     std::uint64_t correlation, std::uint64_t external = 0) {
+                     std::uint64_t correlation, std::uint64_t external = 0,
+                     std::int32_t device = 0) {
     EventRecord event = make(EventKind::kKernel, name, begin, end);
     event.flags = kFlagHasCorrelation;
     event.correlation = correlation;
@@ -118,8 +119,8 @@ class RunBuilder {
     TrackRecord track;
     track.kind = static_cast<std::uint32_t>(TrackKind::kDeviceStream);
     track.pid = pid_;
-    track.device = 0;
-    track.device_label = writer_->intern("0");
+    track.device = device;
+    track.device_label = writer_->intern(std::to_string(device));
     track.stream_label = writer_->intern("7");
     event.track = writer_->track(track);
     return add(event);

@@ -66,6 +66,29 @@ TEST(DeviceIdle, AHostThatRunsAheadLeavesNoDeviceIdle) {
   EXPECT_EQ(idle.idle_ns, 250);  // of the first step alone
 }
 
+// Two devices of one process, of which the second does nothing for most of each step: it is idle
+// though the first is busy.
+TEST(DeviceIdle, EachDeviceCountsForItself) {
+  RunBuilder run;
+  for (int step = 0; step < 4; ++step) {
+    const std::int64_t begin = 1000 * step;
+    const auto number = static_cast<std::uint64_t>(2 * step);
+    run.range("ProfilerStep#" + std::to_string(step), begin, begin + 1000);
+    run.range("enumerate(DataLoader)#next", begin + 10, begin + 990);
+    run.call("cudaLaunchKernel", begin, begin + 4, 100 + number);
+    run.call("cudaLaunchKernel", begin + 5, begin + 9, 101 + number);
+    run.kernel("gemm", begin, begin + 1000, 100 + number, 0, 0);
+    run.kernel("gemm", begin, begin + 200, 101 + number, 0, 1);
+  }
+  const DeviceIdle idle = measure_device_idle(Rebuilt(run).chains);
+  EXPECT_EQ(idle.steps, 4U);
+  EXPECT_EQ(idle.wall_ns, 8000);
+  EXPECT_EQ(idle.idle_ns, 3200);
+  ASSERT_EQ(idle.shares.size(), 1U);
+  EXPECT_EQ(idle.shares[0].idle_ns, 3200);
+  EXPECT_EQ(idle.shares[0].steps, 4U);
+}
+
 nlohmann::ordered_json diagnosed(RunBuilder& run) {
   const Rebuilt rebuilt(run);
   auto with = with_device_idle(run.folder(), {{"explanation", "The run is healthy."}});
