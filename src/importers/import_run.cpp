@@ -194,7 +194,7 @@ class RunImport {
     if (!result) return result.error();
     // Dumps of ranks with nothing open may be the same byte for byte.
     std::string digest = result->sha256;
-    if (dialect == Dialect::kFlight && ranks_[index].rank) {
+    if (dialect == SourceKind::kFlight && ranks_[index].rank) {
       digest += " of rank " + std::to_string(*ranks_[index].rank);
     }
     TELLER_CHECK_OK(check_new(traces_[index].label, digest));
