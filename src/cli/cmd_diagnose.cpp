@@ -166,7 +166,9 @@ void print_evidence(const Json& diagnosis) {
 void print_diagnosis(const Json& diagnosis) {
   const bool abnormal = diagnosis["abnormal"] == true;
   const bool stated = diagnosis["abnormal"].is_boolean();
-  std::printf("verdict: %s\n", !stated ? "none, ranks that can't be told apart were not compared"
+  const bool judged = diagnosis.value("judged", Json()) != false;
+  std::printf("verdict: %s\n", stated && !abnormal && !judged ? "none, nothing could be judged"
+                               : !stated ? "none, ranks that can't be told apart were not compared"
                                : !abnormal ? "healthy"
                                : diagnosis["fault_type"] == "unknown"
                                    ? "abnormal, cause unknown"

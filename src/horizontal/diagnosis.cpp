@@ -122,6 +122,9 @@ Result<Json> with_ranks(const RunFolder& run, Json diagnosis) {
   if (is_unclear(verdict) && member(diagnosis, "abnormal") == false) {
     diagnosis["abnormal"] = nullptr;
     diagnosis["fault_type"] = nullptr;
+    diagnosis["judged"] = false;
+  } else if (!is_unclear(verdict)) {
+    diagnosis["judged"] = true;
   }
   diagnosis["explanation"] = text + " " + explanation_of(verdict);
   return diagnosis;
@@ -146,6 +149,7 @@ Result<Json> diagnose_ranks(RunFolder& run) {
   json["model"] = nullptr;
   const bool unclear = !abnormal && is_unclear(verdict);
   json["abnormal"] = unclear ? Json() : Json(abnormal);
+  json["judged"] = !unclear;
   json["fault_type"] = unclear ? Json() : Json(abnormal ? fault_of(verdict) : "none");
   json["probability"] = nullptr;
   json["probabilities"] = nullptr;

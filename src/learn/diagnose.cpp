@@ -83,20 +83,30 @@ Json evidence_json(const Findings& f, const RunName& name) {
 
 // How much of the run the model could judge: tokens whose name it knows, and nodes of which stage 3
 // expects something.
-Json coverage_json(const Judged& judged) {
+struct Coverage {
   std::size_t tokens = 0, named = 0, expected = 0;
+};
+
+Coverage coverage_of(const Judged& judged) {
+  Coverage coverage;
   for (const Sample* sample : judged.samples) {
     for (std::size_t i = 0; i < sample->ids.size(); ++i) {
-      ++tokens;
-      if (sample->ids[i] > 1) ++named;
-      if (sample->features[i][kExpected] > 0 || sample->features[i][kScheduled] > 0) ++expected;
+      ++coverage.tokens;
+      if (sample->ids[i] > 1) ++coverage.named;
+      const auto& features = sample->features[i];
+      if (features[kExpected] > 0 || features[kScheduled] > 0) ++coverage.expected;
     }
   }
-  const double all = static_cast<double>(std::max<std::size_t>(tokens, 1));
+  return coverage;
+}
+
+Json coverage_json(const Judged& judged) {
+  const Coverage coverage = coverage_of(judged);
+  const double all = static_cast<double>(std::max<std::size_t>(coverage.tokens, 1));
   return {{"units", judged.samples.size()},
-          {"tokens", tokens},
-          {"tokens_known", rounded(static_cast<double>(named) / all)},
-          {"tokens_with_expectation", rounded(static_cast<double>(expected) / all)}};
+          {"tokens", coverage.tokens},
+          {"tokens_known", rounded(static_cast<double>(coverage.named) / all)},
+          {"tokens_with_expectation", rounded(static_cast<double>(coverage.expected) / all)}};
 }
 
 Json first_seen_json(const Findings& f) {
@@ -133,6 +143,9 @@ Json diagnosis_json(const Findings& f, const Bundle& bundle, const RunName& name
   json["run_name"] = name.run;
   json["model"] = {{"name", bundle.name}, {"sha256", bundle.sha256}};
   json["abnormal"] = f.verdict.abnormal;
+  // No fault that was looked for in vain is no healthy run: without expected values nobody can
+  // tell.
+  json["judged"] = f.comparable;
   json["fault_type"] = fault_name(f.verdict);
   json["probability"] = rounded(f.probability);
   json["probabilities"] = probabilities_json(f.verdict, f.probability);
@@ -159,8 +172,13 @@ Status publish(RunFolder& run, const Json& diagnosis, const Bundle& bundle, doub
 
 Findings find(const Network& network, const Judged& judged, const RunVerdict& verdict,
               const Bundle& bundle, double prior) {
-  Findings f{judged, verdict, run_probability(verdict, bundle.calibration, prior), {}, {}, {}, {}};
-  if (!verdict.abnormal) return f;
+  Findings f{judged, verdict, run_probability(verdict, bundle.calibration, prior), true, {}, {},
+             {},     {}};
+  if (!verdict.abnormal) {
+    f.comparable = coverage_of(judged).expected > 0;
+    if (!f.comparable) f.probability = prior;
+    return f;
+  }
   f.operators = rank_operators(judged, verdict, bundle.thresholds);
   f.requests = named_requests(rank_requests(judged, verdict, bundle.thresholds), bundle.thresholds);
   f.ranks = rank_ranks(judged, verdict, bundle.thresholds);

@@ -187,6 +187,10 @@ std::string describe(const Judged& judged, const Evidence& evidence) {
 }
 
 std::string explain(const Findings& f) {
+  if (!f.comparable) {
+    return "Nothing could be judged: no operator of the run has an expected time, and no schedule "
+           "was recorded. Give healthy runs of the same program with --baseline.";
+  }
   if (!f.verdict.abnormal) {
     return "The run is healthy: " + std::to_string(f.verdict.abnormal_units.size()) + " of " +
            std::to_string(f.judged.samples.size()) +

@@ -13,6 +13,7 @@ struct Findings {
   const Judged& judged;
   const RunVerdict& verdict;
   double probability = 0;
+  bool comparable = true;  // false: nothing in the run has an expected value, and no fault shows
   std::vector<OperatorVerdict> operators;
   std::vector<RequestVerdict> requests;  // named ones
   std::vector<std::pair<std::int32_t, double>> ranks;

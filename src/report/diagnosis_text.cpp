@@ -51,6 +51,9 @@ std::string headline(const Json& diagnosis, const TextStyle& style) {
     return paint(style, Ink::kYellow, "Verdict: the diagnosis states none") + "\n";
   }
   const bool healthy = abnormal == false;
+  if (healthy && member(diagnosis, "judged") == false) {
+    return paint(style, Ink::kYellow, "Verdict: none, nothing could be judged") + "\n";
+  }
   return paint(style, healthy ? Ink::kGreen : Ink::kRed,
                "Verdict: " + (healthy ? "healthy" : fault_words(member(diagnosis, "fault_type")))) +
          "\n";

@@ -42,7 +42,7 @@ Json losses_json(const RunFolder& run) {
       if (!value.is_number() || value == 0) continue;
       for (const std::string_view part :
            {"drop", "lost", "malformed", "unreadable", "outside", "open_items", "without_call",
-            "unaligned", "overwritten"}) {
+            "without_activity", "unaligned", "overwritten"}) {
         if (name.find(part) == std::string::npos) continue;
         losses[std::string(from) + "." + name] = value;
         break;

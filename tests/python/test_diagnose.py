@@ -59,7 +59,7 @@ def test_fault_type_and_first_request(diagnosed: tuple[str, Path, dict]) -> None
     number, _, diagnosis = diagnosed
     fault_type, request = ANSWERS[number]
     assert diagnosis["fault_type"] == fault_type, diagnosis["explanation"]
-    assert diagnosis["abnormal"] == (fault_type != "none")
+    assert diagnosis["abnormal"] == (fault_type != "none") and diagnosis["judged"]
     named = [one["id"] for one in diagnosis["requests"]]
     assert (named[0] if named else None) == request, diagnosis["requests"]
 
@@ -97,6 +97,20 @@ def test_same_run_same_bytes(diagnosed: tuple[str, Path, dict]) -> None:
     first = (run / "diagnosis.json").read_bytes()
     diagnose(run)
     assert (run / "diagnosis.json").read_bytes() == first
+
+
+def test_a_run_of_which_nothing_is_expected_is_not_called_healthy(tmp_path: Path) -> None:
+    events = [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#7", "pid": 1, "tid": 1, "ts": 0, "dur": 900}]
+    for number in range(20):
+        events.append({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10 + 40 * number, "dur": 30})
+    (tmp_path / "trace.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    run = tmp_path / "run"
+    assert run_teller("import", tmp_path / "trace.json", "-o", run).returncode == 0
+    diagnosis = diagnose(run)
+    assert (diagnosis["judged"], diagnosis["abnormal"], diagnosis["probability"]) == (False, False, diagnosis["prior"])
+    assert "--baseline" in diagnosis["explanation"] and "healthy." not in diagnosis["explanation"]
+    assert run_teller("diagnose", run).stdout.startswith("verdict: none")
+    assert "Verdict: none, nothing could be judged" in run_teller("report", run).stdout
 
 
 def test_a_model_that_is_none_is_refused(baseline: Path, tmp_path: Path) -> None:
