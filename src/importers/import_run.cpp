@@ -407,12 +407,16 @@ class RunImport {
     info.files = summary_.files;
     info.made_by = "import";
     info.records = events;
+    for (std::size_t i = 0; i < summary_.sources.size(); ++i) {
+      info.digests[summary_.files[i]] = summary_.sources[i].output_sha256;
+    }
     const Json used = {{"allow_truncated", options_.allow_truncated}};
     info.options_json = used.dump();
     TELLER_CHECK_OK(run_.publish(info));
     if (!lines_.empty()) {
       TELLER_CHECK_OK(write_file_atomic(run_.file("logs.jsonl"), log_lines_json(lines_)));
       info.name = "logs";
+      info.digests.clear();
       info.files = {"logs.jsonl"};
       info.records = lines_.size();
       TELLER_CHECK_OK(run_.publish(info));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -21,6 +22,8 @@ struct ArtifactInfo {
   std::uint64_t records = 0;
   std::vector<std::string> from;    // names of the artefacts it was made from
   std::string options_json = "{}";  // the options that shape it
+  // SHA-256 of those files whose writers know it; the others are read for it.
+  std::map<std::string, std::string> digests = {};
 };
 
 class RunFolder {
