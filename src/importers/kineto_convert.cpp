@@ -176,7 +176,7 @@ KinetoConverter::CategoryEntry& KinetoConverter::category(std::string_view text)
   // Traces have a handful of them.
   const std::size_t near = std::min<std::size_t>(categories_.size(), 12);
   for (std::size_t i = 0; i < near; ++i) {
-    if (categories_[i].text == text) return categories_[i];
+    if (plain_json::same_text(categories_[i].text, text)) return categories_[i];
   }
   const auto found = category_index_.find(text);
   if (found != category_index_.end()) return categories_[found->second];
@@ -316,6 +316,36 @@ bool KinetoConverter::metadata() {
   return true;
 }
 
+// False if the argument has no field of its own.
+bool KinetoConverter::take_argument(const JsonField& field, EventKind kind, bool on_device,
+                                    Arguments& found) {
+  switch (field.id) {
+    case KinetoKey::kCorrelation:
+      found.correlation = field.value;
+      return true;
+    case KinetoKey::kExternalId:
+      if (found.graph.empty()) found.external = field.value;
+      return found.graph.empty();
+    case KinetoKey::kDevice:
+      if (on_device) found.place.device = scalar_text(field.value);
+      return on_device;
+    case KinetoKey::kStream:
+      if (on_device) found.place.stream = scalar_text(field.value);
+      return on_device;
+    case KinetoKey::kContext:
+      if (on_device) found.place.context = scalar_text(field.value);
+      return on_device;
+    case KinetoKey::kBytes:
+      if (kind != EventKind::kMemcpy && kind != EventKind::kMemset) return false;
+      found.bytes = field.value;
+      return true;
+    case KinetoKey::kGraphId:
+      return !found.graph.empty();
+    default:
+      return false;
+  }
+}
+
 KinetoConverter::Arguments KinetoConverter::sort_arguments(EventKind kind, bool on_device,
                                                            EventRecord& record) {
   Arguments found;
@@ -328,26 +358,12 @@ KinetoConverter::Arguments KinetoConverter::sort_arguments(EventKind kind, bool 
       if (field.id == KinetoKey::kGraphId && field.value != "0") found.graph = field.value;
     }
   }
-  const bool sized = kind == EventKind::kMemcpy || kind == EventKind::kMemset;
   for (const JsonField& field : event_.args) {
-    if (field.id == KinetoKey::kCorrelation) {
-      found.correlation = field.value;
-    } else if (field.id == KinetoKey::kExternalId && found.graph.empty()) {
-      found.external = field.value;
-    } else if (on_device && field.id == KinetoKey::kDevice) {
-      found.place.device = scalar_text(field.value);
-    } else if (on_device && field.id == KinetoKey::kStream) {
-      found.place.stream = scalar_text(field.value);
-    } else if (on_device && field.id == KinetoKey::kContext) {
-      found.place.context = scalar_text(field.value);
-    } else if (sized && field.id == KinetoKey::kBytes) {
-      found.bytes = field.value;
-    } else if (found.graph.empty() || field.id != KinetoKey::kGraphId) {
-      if (kind == EventKind::kCounter && record.value == 0) {
-        parse_number(field.value.substr(0, field.value.find_first_of(".eE")), record.value);
-      }
-      if (!append_field(field, record)) return found;
+    if (take_argument(field, kind, on_device, found)) continue;
+    if (kind == EventKind::kCounter && record.value == 0) {
+      parse_number(field.value.substr(0, field.value.find_first_of(".eE")), record.value);
     }
+    if (!append_field(field, record)) return found;
   }
   for (const JsonField& field : event_.extra) {
     if (!append_field(field, record)) return found;

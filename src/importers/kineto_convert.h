@@ -70,6 +70,8 @@ class KinetoConverter {
   bool set_end(EventRecord& record) const;
   bool metadata();
   Arguments sort_arguments(EventKind kind, bool on_device, EventRecord& record);
+  static bool take_argument(const JsonField& field, EventKind kind, bool on_device,
+                            Arguments& found);
   void set_ids(const Arguments& arguments, EventRecord& record);
   void set_number(std::string_view text, std::uint64_t& field, EventRecord& record);
   bool append_field(const JsonField& field, EventRecord& record);

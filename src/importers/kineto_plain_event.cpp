@@ -12,44 +12,6 @@ std::string_view view(const char* begin, const char* end) {
   return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-// From the quote behind a key to its value; null where no colon is between them.
-const char* value_begin(const char* quote, const char* end) {
-  const char* at = quote[1] == ':' ? quote + 1 : skip_blank(quote + 1, end);
-  return *at == ':' ? skip_blank(at + 1, end) : nullptr;
-}
-
-// Where the field of an event is that has this key; null if it has none.
-std::string_view* slot(std::string_view key, KinetoEvent& event) {
-  switch (key.size()) {
-    case 2:
-      if (same_key(key, "ph")) return &event.ph;
-      if (same_key(key, "ts")) return &event.ts;
-      return same_key(key, "id") ? &event.id : nullptr;
-    case 3:
-      if (same_key(key, "cat")) return &event.cat;
-      if (same_key(key, "pid")) return &event.pid;
-      if (same_key(key, "tid")) return &event.tid;
-      return same_key(key, "dur") ? &event.dur : nullptr;
-    case 4:
-      return same_key(key, "name") ? &event.name : nullptr;
-    default:
-      return nullptr;
-  }
-}
-
-// Reads a string without escapes, or a number, into `field`.
-const char* slot_value(const char* at, const char* end, std::string_view& field) {
-  if (*at == '"') {
-    const char* quote = text_end(at + 1, end);
-    if (quote == nullptr) return nullptr;
-    field = view(at + 1, quote);
-    return quote + 1;
-  }
-  const char* stop = number_end(at);
-  if (stop != nullptr) field = view(at, stop);
-  return stop;
-}
-
 }  // namespace
 
 std::size_t KinetoPlainParser::parse(std::string_view text, KinetoEvent& event) {
@@ -63,53 +25,96 @@ std::size_t KinetoPlainParser::parse(std::string_view text, KinetoEvent& event) 
     copies_ = std::make_unique_for_overwrite<char[]>(room_);
   }
   copied_ = copies_.get();
-  const char* at = text.data();
-  do {
-    at = skip_blank(at + 1, end_);
-    if (*at != '"') return 0;
-    const char* quote = text_end(at + 1, end_);
-    if (quote == nullptr) return 0;
-    const std::string_view key = view(at + 1, quote);
-    at = value_begin(quote, end_);
+  key_ = memory_.event_begin();
+  in_arguments_ = false;
+  const char* at = text.data() + 1;
+  for (;;) {
+    const Next next = next_key(at);
+    if (next == Next::kEnd) break;
+    if (next == Next::kNotPlain) return 0;
+    const KinetoKeyMemory::Key* const key = key_;
+    if (key->slot != nullptr) {
+      at = slot(at, event.*key->slot);
+    } else if (key->arguments) {
+      at = arguments(at, event);
+      key_ = key;
+    } else {
+      JsonField extra;
+      extra.key = name_;
+      at = value(at, extra);
+      // How an arrow binds is said by every one alike.
+      if (extra.key != "bp") event.extra.push_back(extra);
+    }
     if (at == nullptr) return 0;
-    at = member(key, at, event);
-    if (at == nullptr) return 0;
-    at = skip_blank(at, end_);
-  } while (*at == ',');
-  const bool whole = *at == '}' && at < end_;
-  return whole ? static_cast<std::size_t>(at + 1 - text.data()) : 0;
+  }
+  return at <= end_ ? static_cast<std::size_t>(at - text.data()) : 0;
 }
 
-const char* KinetoPlainParser::member(std::string_view key, const char* at, KinetoEvent& event) {
-  if (std::string_view* field = slot(key, event)) return slot_value(at, end_, *field);
-  if (key == "args") return arguments(at, event);
-  JsonField extra;
-  extra.key = key;
-  at = value(at, extra);
-  // How an arrow binds is said by every one alike.
-  if (key != "bp") event.extra.push_back(extra);
-  return at;
+KinetoPlainParser::Next KinetoPlainParser::next_key(const char*& at) {
+  if (at >= end_) return Next::kNotPlain;
+  const KinetoKeyMemory::Key* key = memory_.find(key_, at);
+  if (key == nullptr) return read_key(at);
+  key_ = key;
+  name_ = {at + key->name_begin, key->name_size};
+  at += key->size;
+  if (static_cast<unsigned char>(*at) <= ' ') at = skip_blank(at, end_);
+  return Next::kKey;
+}
+
+KinetoPlainParser::Next KinetoPlainParser::read_key(const char*& at) {
+  const char* const begin = at;
+  const bool first = memory_.is_begin(key_);
+  at = skip_blank(at, end_);
+  // An event without members is for others to judge; arguments may well have none.
+  if (*at == '}' && (!first || in_arguments_)) {
+    ++at;
+    return Next::kEnd;
+  }
+  if (!first) {
+    if (*at != ',') return Next::kNotPlain;
+    at = skip_blank(at + 1, end_);
+  }
+  if (*at != '"') return Next::kNotPlain;
+  const char* quote = text_end(at + 1, end_);
+  if (quote == nullptr) return Next::kNotPlain;
+  name_ = view(at + 1, quote);
+  at = skip_blank(quote + 1, end_);
+  if (*at != ':') return Next::kNotPlain;
+  at = skip_blank(at + 1, end_);
+  key_ = memory_.learn(key_, view(begin, at), name_, in_arguments_);
+  return Next::kKey;
+}
+
+// A string without escapes, or a number.
+const char* KinetoPlainParser::slot(const char* at, std::string_view& field) {
+  if (*at == '"') {
+    const char* quote = text_end(at + 1, end_);
+    if (quote == nullptr) return nullptr;
+    field = view(at + 1, quote);
+    return quote + 1;
+  }
+  const char* stop = number_end(at);
+  if (stop != nullptr) field = view(at, stop);
+  return stop;
 }
 
 const char* KinetoPlainParser::arguments(const char* at, KinetoEvent& event) {
   if (*at != '{') return nullptr;
-  at = skip_blank(at + 1, end_);
-  if (*at == '}') return at + 1;
-  for (;; at = skip_blank(at + 1, end_)) {
-    if (*at != '"') return nullptr;
-    const char* quote = text_end(at + 1, end_);
-    if (quote == nullptr) return nullptr;
+  ++at;
+  key_ = memory_.arguments_begin();
+  in_arguments_ = true;
+  for (;;) {
+    const Next next = next_key(at);
+    if (next == Next::kNotPlain) return nullptr;
+    if (next == Next::kEnd) break;
     JsonField& field = event.args.emplace_back();
-    field.key = view(at + 1, quote);
-    field.id = kineto_key(field.key);
-    at = value_begin(quote, end_);
-    if (at == nullptr) return nullptr;
+    field.key = name_;
+    field.id = key_->id;
     at = value(at, field);
     if (at == nullptr) return nullptr;
-    at = skip_blank(at, end_);
-    if (*at == '}') return at + 1;
-    if (*at != ',') return nullptr;
   }
+  in_arguments_ = false;
+  return at;
 }
 
 const char* KinetoPlainParser::value(const char* at, JsonField& field) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "importers/kineto_event.h"
+#include "importers/kineto_key_memory.h"
 
 namespace teller {
 
@@ -18,11 +19,21 @@ class KinetoPlainParser {
   std::size_t parse(std::string_view text, KinetoEvent& event);
 
  private:
-  const char* member(std::string_view key, const char* at, KinetoEvent& event);
+  enum class Next { kKey, kEnd, kNotPlain };
+
+  // Moves `at` from behind a value (or bracket) to the value of the next key, which key_ and name_ are
+  // then, or behind the closing bracket.
+  Next next_key(const char*& at);
+  Next read_key(const char*& at);
+  // These read what stands at `at` and return its end; null if it is not plain.
+  const char* slot(const char* at, std::string_view& field);
   const char* arguments(const char* at, KinetoEvent& event);
-  // Reads the value at `at` into `field`, whose key is known; returns its end, or null.
   const char* value(const char* at, JsonField& field);
 
+  KinetoKeyMemory memory_;
+  const KinetoKeyMemory::Key* key_ = nullptr;
+  std::string_view name_;
+  bool in_arguments_ = false;
   std::string_view text_;
   const char* end_ = nullptr;
   std::unique_ptr<char[]> copies_;  // containers without their blanks

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "importers/plain_json.h"
+
 namespace teller {
 
 namespace {
@@ -44,9 +46,10 @@ TrackId look_up(RecentTracks& recent, const KinetoPlace& place, Find find) {
 const TrackId* RecentTracks::find(const KinetoPlace& place) const {
   const auto wanted = texts(place);
   for (std::size_t i = 0; i < used_; ++i) {
-    if (std::equal(wanted.begin(), wanted.end(), entries_[i].place.begin())) {
-      return &entries_[i].track;
-    }
+    const auto& place_i = entries_[i].place;
+    const bool same = std::equal(wanted.begin(), wanted.end(), place_i.begin(),
+                                 [](const auto& a, const auto& b) { return plain_json::same_text(a, b); });
+    if (same) return &entries_[i].track;
   }
   return nullptr;
 }

@@ -107,20 +107,9 @@ const char* string_end(const char* at, const char* end) {
   return ascii || is_utf8(at, stop) ? stop : nullptr;
 }
 
-const char* scalar_end(const char* at, const char* end) {
-  switch (*at) {
-    case '"':
-      at = string_end(at + 1, end);
-      return at == nullptr ? nullptr : at + 1;
-    case 't':
-      return std::memcmp(at, "true", 4) == 0 ? at + 4 : nullptr;
-    case 'f':
-      return std::memcmp(at, "false", 5) == 0 ? at + 5 : nullptr;
-    case 'n':
-      return std::memcmp(at, "null", 4) == 0 ? at + 4 : nullptr;
-    default:
-      return number_end(at);
-  }
+const char* word_end(const char* at) {
+  if (std::memcmp(at, "true", 4) == 0 || std::memcmp(at, "null", 4) == 0) return at + 4;
+  return std::memcmp(at, "false", 5) == 0 ? at + 5 : nullptr;
 }
 
 const char* copy_container(std::string_view text, std::size_t at, char*& out) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 
@@ -100,8 +101,27 @@ inline const char* digits_end(const char* at) {
 #endif
 }
 
+// Whether two texts are equal: without a call for short ones, which most are.
+inline bool same_text(std::string_view a, std::string_view b) {
+  const std::size_t size = a.size();
+  if (size != b.size()) return false;
+  if (size > 16) return std::memcmp(a.data(), b.data(), size) == 0;
+  const auto differ = [&](auto type, std::size_t at) {
+    auto other = type;
+    std::memcpy(&type, a.data() + at, sizeof type);
+    std::memcpy(&other, b.data() + at, sizeof other);
+    return type != other;
+  };
+  if (size >= 8) return !differ(std::uint64_t{}, 0) && !differ(std::uint64_t{}, size - 8);
+  if (size >= 4) return !differ(std::uint32_t{}, 0) && !differ(std::uint32_t{}, size - 4);
+  for (std::size_t i = 0; i < size; ++i) {
+    if (a[i] != b[i]) return false;
+  }
+  return true;
+}
+
 // End of the number at `at`; null if there is none as JSON writes it.
-inline const char* number_end(const char* at) {
+[[gnu::always_inline]] inline const char* number_end(const char* at) {
   if (*at == '-') ++at;
   const char* end = digits_end(at);
   if (end == at || (*at == '0' && end - at > 1)) return nullptr;
@@ -131,8 +151,18 @@ inline const char* text_end(const char* at, const char* end) {
 }
 // The same where escapes that JSON knows may be in it.
 const char* string_end(const char* at, const char* end);
+// End of true, false or null at `at`; null if it is none of them.
+const char* word_end(const char* at);
 // End of the string, number, true, false or null at `at`; null if there is none.
-const char* scalar_end(const char* at, const char* end);
+inline const char* scalar_end(const char* at, const char* end) {
+  if (*at == '"') {
+    bool ascii = true;
+    const char* quote = string_stop(at + 1, end, ascii);
+    if (!ascii || quote >= end || *quote != '"') quote = string_end(at + 1, end);
+    return quote == nullptr ? nullptr : quote + 1;
+  }
+  return *at >= 'a' ? word_end(at) : number_end(at);
+}
 
 // Appends `size` bytes in steps of 16; returns the end of what was written.
 inline char* copy(char* to, const char* from, std::size_t size) {

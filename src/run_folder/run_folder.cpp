@@ -355,10 +355,15 @@ Result<std::vector<std::string>> RunFolder::require_artifact(std::string_view na
 }
 
 Status RunFolder::publish(const ArtifactInfo& info) {
+  return publish(info, {});
+}
+
+Status RunFolder::publish(const ArtifactInfo& info,
+                          const std::map<std::string, std::string>& digests) {
   Json files = Json::array();
   for (const std::string& relative : info.files) {
-    const auto known = info.digests.find(relative);
-    std::string digest = known != info.digests.end() ? known->second : "";
+    const auto known = digests.find(relative);
+    std::string digest = known != digests.end() ? known->second : "";
     if (digest.empty()) {
       TELLER_TRY(digest, sha256_file(file(relative)));
     }

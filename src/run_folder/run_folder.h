@@ -22,8 +22,6 @@ struct ArtifactInfo {
   std::uint64_t records = 0;
   std::vector<std::string> from;    // names of the artefacts it was made from
   std::string options_json = "{}";  // the options that shape it
-  // SHA-256 of those files whose writers know it; the others are read for it.
-  std::map<std::string, std::string> digests = {};
 };
 
 class RunFolder {
@@ -54,6 +52,9 @@ class RunFolder {
   // Records an artefact whose files are in place: sizes, sha256, sources. Artefacts made from it
   // become stale.
   Status publish(const ArtifactInfo& info);
+  // The same, where the writers of some files know their SHA-256 ("" if not): those are not read for
+  // it again.
+  Status publish(const ArtifactInfo& info, const std::map<std::string, std::string>& digests);
   // "recording", "sealed" or "crashed".
   void set_state(std::string_view state);
   // Writes the manifest (x.part, fsync, rename): what is on disk, with what was changed here since

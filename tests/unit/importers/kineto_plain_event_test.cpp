@@ -21,7 +21,7 @@ const std::vector<std::string> kEvents = {
       "External id": 7,"Record function id": 0, "Concrete Inputs": ["", "", "1"], "Input Dims": [[32, 4096], [4096, 4096], []], "Ev Idx": 8
     }
   })",
-    R"({"ph":"X","cat":"kernel","name":"void f<4>(int, char*)","pid":0,"tid":"stream 7","ts":5,"dur":0.5,"args":{"device":0,"stream":7,"context":1,"correlation":9,"grid":[32,1,1],"occ":1.5e-3,"ok":true,"no":null,"o":{"a":[{"b":-1},{ }]}}})",
+    R"x({"ph":"X","cat":"kernel","name":"void f<4>(int, char*)","pid":0,"tid":"stream 7","ts":5,"dur":0.5,"args":{"device":0,"stream":7,"context":1,"correlation":9,"grid":[32,1,1],"occ":1.5e-3,"ok":true,"no":null,"o":{"a":[{"b":-1},{ }]}}})x",
     R"({"ph":"s","id":3,"pid":1,"tid":1,"ts":5.123,"cat":"ac2g","name":"ac2g","bp":"e","scope":"q\"uo\u00e9te\/"})",
     "{\"name\":\"gr\xc3\xbc\xc3\x9f\",\"ph\":\"i\",\"ts\":-1,\"args\":{\"k\xc3\xa9y\":\"v\xe2\x82\xac\"}}",
     R"({"ph":"M","name":"process_labels","pid":1,"args":{"labels":"CPU","sort_index":2}})",
