@@ -12,7 +12,8 @@ class KinetoAttrs {
  public:
   void clear() { text_.clear(); }
   bool empty() const { return text_.empty(); }
-  // Adds a member whose key and value are JSON without blanks; around both, kPadding bytes may be read.
+  // Adds a member whose key and value are JSON without blanks; around both, kPadding bytes may be
+  // read.
   void add_compact(std::string_view key, std::string_view value) {
     const std::size_t most = key.size() + value.size() + 4 + 2 * plain_json::kCopySlack;
     char* const begin = text_.room(most);

@@ -48,8 +48,7 @@ inline KinetoKey kineto_key(std::string_view key) {
       }
       return KinetoKey::kOther;
     case 18:
-      return same_key(key, "Record function id") ? KinetoKey::kRecordFunctionId
-                                                 : KinetoKey::kOther;
+      return same_key(key, "Record function id") ? KinetoKey::kRecordFunctionId : KinetoKey::kOther;
     default:
       return KinetoKey::kOther;
   }

@@ -15,8 +15,8 @@ namespace teller {
 
 class KinetoKeyMemory {
  public:
-  // A key of an event or of its arguments, as it stood in a text: from behind the value (or bracket)
-  // before it up to its own value.
+  // A key of an event or of its arguments, as it stood in a text: from behind the value (or
+  // bracket) before it up to its own value.
   struct Key {
     static constexpr std::size_t kMostBytes = 48;
     static constexpr std::size_t kMostNext = 4;

@@ -21,8 +21,8 @@ class KinetoPlainParser {
  private:
   enum class Next { kKey, kEnd, kNotPlain };
 
-  // Moves `at` from behind a value (or bracket) to the value of the next key, which key_ and name_ are
-  // then, or behind the closing bracket.
+  // Moves `at` from behind a value (or bracket) to the value of the next key, which key_ and name_
+  // are then, or behind the closing bracket.
   Next next_key(const char*& at);
   Next read_key(const char*& at);
   // These read what stands at `at` and return its end; null if it is not plain.

@@ -231,8 +231,7 @@ Status KinetoReader::refill_elements() {
 Result<bool> KinetoReader::take_plain_events() {
   const std::size_t from = scanner_.keep_from();
   if (skipping_ || damaged_ || from == refused_at_ || from >= text_.size()) return false;
-  TELLER_TRY(const std::size_t size,
-             sink_.plain_events(text().substr(from), limits_.event_bytes));
+  TELLER_TRY(const std::size_t size, sink_.plain_events(text().substr(from), limits_.event_bytes));
   refused_at_ = from + size;
   if (size == 0) return false;
   scanner_.reset(refused_at_);

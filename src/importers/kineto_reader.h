@@ -88,10 +88,11 @@ class KinetoReader {
   bool input_ended_ = false;
   ArrayScanner scanner_;
   std::vector<ArrayElement> elements_;
-  std::size_t refused_at_ = std::string_view::npos;  // the sink found nothing plain there
+  std::size_t refused_at_ = std::string_view::npos;    // the sink found nothing plain there
   std::size_t scanned_from_ = std::string_view::npos;  // where the element scanned last began
-  bool damaged_ = false;  // something in text_ was no event: nothing in it is taken for plain any more
-  bool scanned_all_ = false;                           // the scanner went through text_
+  bool damaged_ =
+      false;  // something in text_ was no event: nothing in it is taken for plain any more
+  bool scanned_all_ = false;         // the scanner went through text_
   std::size_t searched_ = 0;         // the open element was searched for a resync up to here
   std::uint64_t resync_budget_ = 0;  // bytes that may still be scanned again
   std::uint64_t stray_reported_ = 0;

@@ -47,8 +47,9 @@ const TrackId* RecentTracks::find(const KinetoPlace& place) const {
   const auto wanted = texts(place);
   for (std::size_t i = 0; i < used_; ++i) {
     const auto& place_i = entries_[i].place;
-    const bool same = std::equal(wanted.begin(), wanted.end(), place_i.begin(),
-                                 [](const auto& a, const auto& b) { return plain_json::same_text(a, b); });
+    const bool same =
+        std::equal(wanted.begin(), wanted.end(), place_i.begin(),
+                   [](const auto& a, const auto& b) { return plain_json::same_text(a, b); });
     if (same) return &entries_[i].track;
   }
   return nullptr;

@@ -50,8 +50,9 @@ inline const char* skip_blank(const char* at, const char* end) {
   using namespace detail;
   for (; at < end; at += 16) {
     const __m128i bytes = load(at);
-    const unsigned others = ~bits(_mm_or_si128(_mm_or_si128(equal(bytes, ' '), equal(bytes, '\n')),
-                                               _mm_or_si128(equal(bytes, '\r'), equal(bytes, '\t'))));
+    const unsigned others =
+        ~bits(_mm_or_si128(_mm_or_si128(equal(bytes, ' '), equal(bytes, '\n')),
+                           _mm_or_si128(equal(bytes, '\r'), equal(bytes, '\t'))));
     if ((others & 0xffff) != 0) return at + __builtin_ctz(others);
   }
 #else
@@ -67,8 +68,8 @@ inline const char* string_stop(const char* at, const char* end, bool& ascii) {
   using namespace detail;
   for (; at < end; at += 16) {
     const __m128i bytes = load(at);
-    const unsigned stops = bits(_mm_or_si128(_mm_or_si128(equal(bytes, '"'), equal(bytes, '\\')),
-                                             at_most(bytes, 0x1f)));
+    const unsigned stops = bits(
+        _mm_or_si128(_mm_or_si128(equal(bytes, '"'), equal(bytes, '\\')), at_most(bytes, 0x1f)));
     const unsigned wide = bits(bytes);
     if (stops == 0) {
       ascii &= wide == 0;
@@ -176,9 +177,10 @@ inline char* copy(char* to, const char* from, std::size_t size) {
   return to + size;
 }
 
-// Copies a whole container, whose bracket is at text[at], to `out` without blanks between its tokens and
-// moves `out` to the end. Room for the text's rest and kCopySlack must be there. Returns the end of
-// the container; null, if it is none or what seems to be an event of its own begins inside.
+// Copies a whole container, whose bracket is at text[at], to `out` without blanks between its
+// tokens and moves `out` to the end. Room for the text's rest and kCopySlack must be there. Returns
+// the end of the container; null, if it is none or what seems to be an event of its own begins
+// inside.
 const char* copy_container(std::string_view text, std::size_t at, char*& out);
 
 }  // namespace teller::plain_json

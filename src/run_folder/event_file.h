@@ -89,7 +89,8 @@ class EventFileWriter {
   std::uint64_t events_written() const;
   std::uint64_t bytes_written() const;
   const std::string& path() const;
-  // Digest of the file, as 64 hexadecimal digits, after finish(); "" unless create_hashed() made it.
+  // Digest of the file, as 64 hexadecimal digits, after finish(); "" unless create_hashed() made
+  // it.
   const std::string& sha256() const;
 
  private:

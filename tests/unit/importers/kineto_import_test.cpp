@@ -22,7 +22,8 @@ std::string trace(int events, int odd) {
     text += i == 0 ? "\n" : ",\n";
     text += R"({"ph": "X", "cat": "cpu_op", "name": "op)" + std::to_string(i % 100);
     text += i % odd == odd - 1 ? R"(\u00e9", )" : R"(", )";
-    text += R"("pid": 1, "tid": )" + std::to_string(i % 7) + R"(, "ts": )" + number + ".5, \"dur\": 1,";
+    text +=
+        R"("pid": 1, "tid": )" + std::to_string(i % 7) + R"(, "ts": )" + number + ".5, \"dur\": 1,";
     text += R"( "args": {"External id": )" + number + R"(, "Input Dims": [[1, 2], []]}})";
   }
   return text + "]}";
@@ -59,7 +60,8 @@ TEST_F(KinetoImportTest, BothReadersWriteTheSame) {
   write(text);
   ASSERT_TRUE(import_kineto(request, dir.file("a.tev")));
   std::string odd = text;
-  for (std::size_t at = odd.find("{\"ph\""); at != std::string::npos; at = odd.find("{\"ph\"", at + 1)) {
+  for (std::size_t at = odd.find("{\"ph\""); at != std::string::npos;
+       at = odd.find("{\"ph\"", at + 1)) {
     odd.replace(at, 5, "{\"bp\":\"\\u0065\",\"p\\u0068\":\"\",\"ph\"");
   }
   write(odd);
@@ -111,7 +113,8 @@ TEST_F(KinetoImportTest, TellsAFullDisk) {
 TEST_F(KinetoImportTest, CountsWhatIsBrokenAmongPlainEvents) {
   const std::string text = trace(5000, 100);
   const std::size_t middle = text.find(",\n", text.size() / 2);
-  write(text.substr(0, middle) + ",7,{\"ph\":\"X\",,},\n{\"ph\":\"X\",\"ts\":\"x\"}" + text.substr(middle));
+  write(text.substr(0, middle) + ",7,{\"ph\":\"X\",,},\n{\"ph\":\"X\",\"ts\":\"x\"}" +
+        text.substr(middle));
   const auto result = import_kineto(request, dir.file("a.tev"));
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->events_written, 5000u);

@@ -23,7 +23,8 @@ const std::vector<std::string> kEvents = {
   })",
     R"x({"ph":"X","cat":"kernel","name":"void f<4>(int, char*)","pid":0,"tid":"stream 7","ts":5,"dur":0.5,"args":{"device":0,"stream":7,"context":1,"correlation":9,"grid":[32,1,1],"occ":1.5e-3,"ok":true,"no":null,"o":{"a":[{"b":-1},{ }]}}})x",
     R"({"ph":"s","id":3,"pid":1,"tid":1,"ts":5.123,"cat":"ac2g","name":"ac2g","bp":"e","scope":"q\"uo\u00e9te\/"})",
-    "{\"name\":\"gr\xc3\xbc\xc3\x9f\",\"ph\":\"i\",\"ts\":-1,\"args\":{\"k\xc3\xa9y\":\"v\xe2\x82\xac\"}}",
+    "{\"name\":\"gr\xc3\xbc\xc3\x9f\",\"ph\":\"i\",\"ts\":-1,\"args\":{\"k\xc3\xa9y\":"
+    "\"v\xe2\x82\xac\"}}",
     R"({"ph":"M","name":"process_labels","pid":1,"args":{"labels":"CPU","sort_index":2}})",
 };
 
@@ -34,8 +35,8 @@ std::string padded(const std::string& text) {
 // All that a reader found, its values without blanks; "" where a value is no JSON.
 std::string shown(const KinetoEvent& event) {
   std::string text;
-  for (const std::string_view field : {event.ph, event.cat, event.name, event.pid, event.tid,
-                                       event.ts, event.dur, event.id}) {
+  for (const std::string_view field :
+       {event.ph, event.cat, event.name, event.pid, event.tid, event.ts, event.dur, event.id}) {
     text.append(field) += '\n';
   }
   for (const auto* fields : {&event.args, &event.extra}) {
@@ -91,15 +92,31 @@ TEST(KinetoPlainEvent, TakesWhatProfilersWrite) {
 }
 
 TEST(KinetoPlainEvent, LeavesTheRestToOthers) {
-  for (const char* text : {
-           R"({})", R"({"ph":"X")", R"({"ph":"X",})", R"({"ph" "X"})", R"({"ph":"\u0058"})",
-           R"({"p\u0068":"X"})", R"({"ph":null})", R"({"args":null})", R"({"args":{"a":nan}})",
-           R"({"args":{"a":01}})", R"({"args":{"a":1.}})", R"({"args":{"a":[1,]}})",
-           R"({"args":{"a":[1 2]}})", R"({"args":{"a":tru}})", R"({"args":{"a":"\x"}})",
-           R"({"args":{"a":"\ud800"}})", R"({"args":{"device":[ 1 ]}})", R"({"args":{"a":[1}]})",
-           R"({"args":{"a":[1,{"ph":"X"}]}})", "{\"name\":\"a\tb\"}", "{\"name\":\"\xff\"}",
-           "{\"args\":{\"a\":\"\xed\xa0\x80\"}}", R"({"ts":0x1f})", R"({"ts":1 2})",
-           R"({"args":{"a":[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}})"}) {
+  for (const char* text : {R"({})",
+                           R"({"ph":"X")",
+                           R"({"ph":"X",})",
+                           R"({"ph" "X"})",
+                           R"({"ph":"\u0058"})",
+                           R"({"p\u0068":"X"})",
+                           R"({"ph":null})",
+                           R"({"args":null})",
+                           R"({"args":{"a":nan}})",
+                           R"({"args":{"a":01}})",
+                           R"({"args":{"a":1.}})",
+                           R"({"args":{"a":[1,]}})",
+                           R"({"args":{"a":[1 2]}})",
+                           R"({"args":{"a":tru}})",
+                           R"({"args":{"a":"\x"}})",
+                           R"({"args":{"a":"\ud800"}})",
+                           R"({"args":{"device":[ 1 ]}})",
+                           R"({"args":{"a":[1}]})",
+                           R"({"args":{"a":[1,{"ph":"X"}]}})",
+                           "{\"name\":\"a\tb\"}",
+                           "{\"name\":\"\xff\"}",
+                           "{\"args\":{\"a\":\"\xed\xa0\x80\"}}",
+                           R"({"ts":0x1f})",
+                           R"({"ts":1 2})",
+                           R"({"args":{"a":[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}})"}) {
     EXPECT_FALSE(check(text)) << text;
   }
 }
@@ -117,9 +134,10 @@ TEST(KinetoPlainEvent, WaitsForTheWholeEvent) {
 
 TEST(KinetoPlainEvent, ReadsDamagedEventsLikeTheReaderOfEverything) {
   std::mt19937 random(11);
-  const std::string bits[] = {"{",    "}",   "[",   "]",      "\"",       ",",    ":",   "\\",
-                              "\n",   " ",   "0",   "-",      ".",        "e5",   "nul", "null",
-                              "true", "1",   "\x01", "\xff",  "\xc3\xa9", "\\u0041", "/", "[1, 2]",
+  const std::string bits[] = {"{",          "}",         "[",        "]",       "\"",   ",",
+                              ":",          "\\",        "\n",       " ",       "0",    "-",
+                              ".",          "e5",        "nul",      "null",    "true", "1",
+                              "\x01",       "\xff",      "\xc3\xa9", "\\u0041", "/",    "[1, 2]",
                               "{\"a\": 1}", ",{\"ph\":", "\"args\":"};
   int plain = 0;
   for (int round = 0; round < 60000; ++round) {
