@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Builds the unit tests of what runs in threads with the thread sanitizer, and runs them: the collector's recorder, the
-# recorder's forwarders, the sampler of the context, the reader thread of imports, and writers of one manifest.
+# recorder's forwarders, the sampler of the context, the threads of imports and of file writers, and writers of one manifest.
 #   scripts/check_threads.sh [-j JOBS]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 jobs=$(nproc)
 if [ "${1:-}" = -j ]; then jobs=$2; fi
 
-tests=(preload_test capture_test context_test importers_test run_folder_test)
+tests=(base_test preload_test capture_test context_test importers_test run_folder_test)
 launcher=()
 if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
 mkdir -p build

@@ -1,6 +1,8 @@
 #include "importers/decimal_time.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <limits>
 
 namespace teller {
@@ -67,9 +69,46 @@ std::optional<Decimal> split(std::string_view text) {
   return number;
 }
 
+// The number that `count` (0 to 16) digits stand for, eight at a time; false if not all are digits.
+bool read_digits(const char* digits, std::size_t count, std::uint64_t& value) {
+  value = 0;
+  for (; count >= 8; count -= 8, digits += 8) {
+    std::uint64_t chunk = 0;
+    std::memcpy(&chunk, digits, sizeof chunk);
+    constexpr std::uint64_t kHigh = 0xf0f0f0f0f0f0f0f0;
+    const std::uint64_t carried = (chunk + 0x0606060606060606) & kHigh;
+    if (((chunk & kHigh) | (carried >> 4)) != 0x3333333333333333) return false;
+    // Pairs of digits, then pairs of pairs, then both halves.
+    chunk = (chunk & 0x0f0f0f0f0f0f0f0f) * 2561 >> 8;
+    chunk = (chunk & 0x00ff00ff00ff00ff) * 6553601 >> 16;
+    chunk = (chunk & 0x0000ffff0000ffff) * 42949672960001 >> 32;
+    value = value * 100'000'000 + chunk;
+  }
+  for (; count > 0; --count, ++digits) {
+    if (!is_digit(*digits)) return false;
+    value = value * 10 + static_cast<std::uint64_t>(*digits - '0');
+  }
+  return true;
+}
+
+// Times as nearly all profilers write them: at most 16 digits, or those and three decimals.
+bool read_usual(std::string_view text, std::int64_t& ns) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max() / 1000 - 1;
+  const bool decimals = text.size() > 4 && text[text.size() - 4] == '.';
+  const std::size_t whole = decimals ? text.size() - 4 : text.size();
+  std::uint64_t us = 0;
+  std::uint64_t rest = 0;
+  if (whole == 0 || whole > 16 || !read_digits(text.data(), whole, us) || us > kMost) return false;
+  if (decimals && !read_digits(text.data() + whole + 1, 3, rest)) return false;
+  ns = static_cast<std::int64_t>(us * 1000 + rest);
+  return true;
+}
+
 }  // namespace
 
 std::optional<std::int64_t> decimal_us_to_ns(std::string_view text) {
+  if (std::int64_t usual = 0; read_usual(text, usual)) return usual;
   const auto number = split(text);
   if (!number) return std::nullopt;
   // The first `wanted` digits are the whole nanoseconds; the rest is below one and cut off.

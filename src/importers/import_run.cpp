@@ -258,9 +258,11 @@ class RunImport {
   Status publish() {
     std::uint64_t events = 0;
     Json sources = Json::array();
+    std::map<std::string, std::string> digests;
     for (std::size_t i = 0; i < summary_.sources.size(); ++i) {
       const SourceResult& source = summary_.sources[i];
       events += source.events_written;
+      digests[summary_.files[i]] = source.output_sha256;
       sources.push_back({{"file", summary_.names[i]},
                          {"bytes", source.bytes},
                          {"sha256", source.sha256},
@@ -283,7 +285,7 @@ class RunImport {
     Json used = {{"allow_truncated", options_.allow_truncated}};
     if (!options_.log_zones.empty()) used["log_timezone"] = options_.log_zones;
     info.options_json = used.dump();
-    TELLER_CHECK_OK(run_.publish(info));
+    TELLER_CHECK_OK(run_.publish(info, digests));
     if (!lines_.empty()) {
       TELLER_CHECK_OK(write_file_atomic(run_.file("logs.jsonl"), log_lines_json(lines_)));
       info.name = "logs";

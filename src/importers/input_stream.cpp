@@ -8,7 +8,9 @@
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
+#include <cstring>
 #include <deque>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -23,6 +25,10 @@ namespace teller {
 namespace {
 
 constexpr std::size_t kPiecesAhead = 4;
+// Read and hashed at a time: what is hashed is still near the processor.
+constexpr std::size_t kReadBytes = 256u << 10;
+// Room before each piece, for the end of the one before.
+constexpr std::size_t kHeadroom = 64u << 10;
 
 Error not_regular(const std::string& action, mode_t mode) {
   if (S_ISDIR(mode)) {
@@ -40,16 +46,18 @@ struct InputStream::Reader {
   std::string path;
   InputOptions options;
   std::atomic<std::uint64_t> bytes_read{0};
+  Sha256 hash;
   std::thread thread;
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<std::string> pieces;  // guarded by mutex
-  bool finished = false;           // guarded by mutex
-  bool abandoned = false;          // guarded by mutex
-  std::optional<Error> failure;    // guarded by mutex
-  std::string cut_reason;          // guarded by mutex
-  std::string digest;              // set before finished
+  std::deque<InputPiece> pieces;  // guarded by mutex
+  std::deque<InputPiece> spare;   // guarded by mutex; read and done with
+  bool finished = false;          // guarded by mutex
+  bool abandoned = false;         // guarded by mutex
+  std::optional<Error> failure;   // guarded by mutex
+  std::string cut_reason;         // guarded by mutex
+  std::string digest;             // set before finished
 
   ~Reader() {
     {
@@ -62,34 +70,67 @@ struct InputStream::Reader {
   }
 
   void run() {
-    Sha256 hash;
-    std::string raw;
-    std::string out;
+    try {
+      read_all();
+    } catch (const std::exception& error) {
+      fail({ErrorCode::kIo, "reading trace " + path + ": " + error.what(), ""});
+    }
+    const std::lock_guard lock(mutex);
+    finished = true;
+    changed.notify_all();
+  }
+
+  void fail(Error error) {
+    const std::lock_guard lock(mutex);
+    failure = std::move(error);
+  }
+
+  void read_all() {
+    if (inflater) return read_compressed();
+    for (;;) {
+      InputPiece piece = new_piece();
+      piece.bytes.resize(kHeadroom + options.piece_bytes + kPadding);
+      if (stopped() || !read_piece(piece)) break;
+      if (!push(std::move(piece))) return;
+    }
+    digest = hash.hex();
+  }
+
+  void read_compressed() {
+    InputPiece raw;
+    raw.bytes.resize(options.piece_bytes);
+    InputPiece out = new_piece();
     bool damaged = false;
     while (!stopped() && read_piece(raw)) {
-      hash.update(raw);
-      if (!inflater) {
-        if (!push(std::exchange(raw, {}))) return;
-        continue;
-      }
-      inflater->input(raw);
+      inflater->input(raw.text());
       while (!damaged && !inflater->needs_input()) {
         if (stopped()) break;
-        damaged = !inflater->inflate_to(out, options.piece_bytes);
-        const bool full = damaged || out.size() == options.piece_bytes;
-        if (full && !push(std::exchange(out, {}))) return;
+        damaged = !inflater->inflate_to(out.bytes, kHeadroom + options.piece_bytes);
+        const bool full = damaged || out.bytes.size() == kHeadroom + options.piece_bytes;
+        if (full && !push_inflated(std::exchange(out, new_piece()))) return;
       }
     }
-    if (!push(std::move(out))) return;
+    if (!push_inflated(std::move(out))) return;
     const std::lock_guard lock(mutex);
     if (damaged) {
       cut_reason = "its " + std::string(inflater->format()) + " data is damaged";
-    } else if (inflater && inflater->inside_member()) {
+    } else if (inflater->inside_member()) {
       cut_reason = "its " + std::string(inflater->format()) + " data stops before its end";
     }
     digest = hash.hex();
-    finished = true;
-    changed.notify_all();
+  }
+
+  // An empty piece that begins behind the headroom; of memory that was used before, if there is.
+  InputPiece new_piece() {
+    InputPiece piece;
+    const std::lock_guard lock(mutex);
+    if (!spare.empty()) {
+      piece = std::move(spare.front());
+      spare.pop_front();
+    }
+    if (inflater) piece.bytes.resize(kHeadroom);
+    piece.begin = piece.end = kHeadroom;
+    return piece;
   }
 
   // Asked to stop: also where nothing reaches the consumer, as in padding behind gzip data.
@@ -100,30 +141,37 @@ struct InputStream::Reader {
     return true;
   }
 
-  // Fills `raw` with the next bytes of the file; false at its end or after a failure.
-  bool read_piece(std::string& raw) {
-    const std::size_t wanted = options.piece_bytes;
-    raw.resize(wanted);
-    std::size_t size = 0;
-    while (size < wanted) {
-      const ssize_t got = read(fd, raw.data() + size, wanted - size);
+  // Fills `piece` from its begin on with the next bytes of the file, and hashes them; false at the
+  // file's end or after a failure.
+  bool read_piece(InputPiece& piece) {
+    const std::size_t limit = piece.begin + options.piece_bytes;
+    for (piece.end = piece.begin; piece.end < limit;) {
+      const std::size_t wanted = std::min(kReadBytes, limit - piece.end);
+      const ssize_t got = read(fd, piece.bytes.data() + piece.end, wanted);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) {
-        const std::lock_guard lock(mutex);
-        failure = errno_error("reading " + path, errno);
+        fail(errno_error("reading " + path, errno));
         return false;
       }
       if (got == 0) break;
-      size += static_cast<std::size_t>(got);
+      const auto size = static_cast<std::size_t>(got);
+      hash.update({piece.bytes.data() + piece.end, size});
+      piece.end += size;
+      bytes_read += size;
     }
-    raw.resize(size);
-    bytes_read += size;
-    return size > 0;
+    return piece.end > piece.begin;
+  }
+
+  bool push_inflated(InputPiece piece) {
+    piece.end = piece.bytes.size();
+    piece.bytes.resize(piece.end + kPadding);
+    return push(std::move(piece));
   }
 
   // False if nobody reads on. An empty piece would read as the end, so it is none.
-  bool push(std::string piece) {
-    if (piece.empty()) return true;
+  bool push(InputPiece piece) {
+    if (piece.text().empty()) return true;
+    std::memset(piece.bytes.data() + piece.end, ' ', kPadding);
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return pieces.size() < kPiecesAhead || abandoned; });
     if (abandoned) return false;
@@ -132,15 +180,16 @@ struct InputStream::Reader {
     return true;
   }
 
-  // The next piece; empty at the end.
-  std::string pop() {
+  // Replaces `piece` by the next one, which is empty at the end.
+  void pop(InputPiece& piece) {
     std::unique_lock lock(mutex);
+    if (!piece.bytes.empty()) spare.push_back(std::exchange(piece, {}));
     changed.wait(lock, [&] { return !pieces.empty() || finished; });
-    if (pieces.empty()) return {};
-    std::string piece = std::move(pieces.front());
+    piece.begin = piece.end = 0;
+    if (pieces.empty()) return;
+    piece = std::move(pieces.front());
     pieces.pop_front();
     changed.notify_all();
-    return piece;
   }
 };
 
@@ -173,13 +222,39 @@ InputStream::~InputStream() = default;
 
 Result<std::string_view> InputStream::next() {
   if (at_end_) return std::string_view{};
-  current_ = reader_->pop();
-  if (!current_.empty()) return std::string_view(current_);
+  reader_->pop(current_);
+  if (!current_.text().empty()) return current_.text();
   at_end_ = true;
   const std::lock_guard lock(reader_->mutex);
   if (reader_->failure) return *reader_->failure;
   cut_reason_ = reader_->cut_reason;
   return std::string_view{};
+}
+
+Result<std::string_view> InputStream::next_behind(std::string_view kept) {
+  if (kept.size() <= kHeadroom) {
+    const std::string saved(kept);
+    TELLER_TRY(const std::string_view piece, next());
+    if (!piece.empty()) {
+      joined_ = {};
+      current_.begin -= saved.size();
+      std::memcpy(current_.bytes.data() + current_.begin, saved.data(), saved.size());
+      return current_.text();
+    }
+    joined_ = saved;
+  } else {
+    // What is kept and grows stays where it is.
+    if (kept.data() == joined_.data()) {
+      joined_.resize(kept.size());
+    } else {
+      joined_ = std::string(kept);
+    }
+    TELLER_TRY(const std::string_view piece, next());
+    joined_ += piece;
+  }
+  const std::size_t size = joined_.size();
+  joined_.append(kPadding, ' ');
+  return std::string_view(joined_).substr(0, size);
 }
 
 std::uint64_t InputStream::bytes_read() const {

@@ -17,6 +17,15 @@ struct InputOptions {
   const std::atomic<bool>* stop = nullptr;  // set: next() fails with kInterrupted; may be null
 };
 
+// Bytes of a file, with room for others around them.
+struct InputPiece {
+  std::string bytes;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+
+  std::string_view text() const { return {bytes.data() + begin, end - begin}; }
+};
+
 // Reads one regular file front to back in pieces; memory is bounded. next() is for
 // one thread.
 class InputStream {
@@ -28,8 +37,14 @@ class InputStream {
   InputStream& operator=(const InputStream&) = delete;
   ~InputStream();
 
+  // Blanks behind what next_behind() returns.
+  static constexpr std::size_t kPadding = 64;
+
   // The next piece, or an empty one at the end. Valid until the next call.
   Result<std::string_view> next();
+  // The next piece behind a copy of `kept`, which may be an end of what was returned last; `kept`
+  // alone at the end. kPadding blanks are behind it. Valid until the next call.
+  Result<std::string_view> next_behind(std::string_view kept);
 
   // True after the end was reached, if the compressed data stopped before its own end or is damaged
   // there; the reason says which.
@@ -50,7 +65,8 @@ class InputStream {
   bool compressed_ = false;
   bool at_end_ = false;
   std::string cut_reason_;
-  std::string current_;
+  InputPiece current_;
+  std::string joined_;  // what did not fit before a piece, and the piece
   std::unique_ptr<Reader> reader_;
 };
 

@@ -7,16 +7,13 @@
 #include "base/json.h"
 #include "importers/decimal_time.h"
 #include "importers/json_text.h"
+#include "importers/plain_json.h"
 
 namespace teller {
 
 namespace {
 
 constexpr std::size_t kNamesLimit = 16u << 20;
-
-bool is_external(std::string_view key) {
-  return key == "External id" || key == "external id";
-}
 
 // The text of a JSON scalar: strings without quotes.
 std::string_view scalar_text(std::string_view raw) {
@@ -74,6 +71,25 @@ nlohmann::ordered_json KinetoConverter::complete_events() const {
     if (entry.complete > 0) sorted[entry.text] = entry.complete;
   }
   return sorted;
+}
+
+Result<std::size_t> KinetoConverter::plain_events(std::string_view text, std::size_t event_bytes) {
+  const char* const end = text.data() + text.size();
+  const char* at = text.data();
+  text_repaired_ = false;
+  for (;;) {
+    for (at = plain_json::skip_blank(at, end); at < end && *at == ',';) {
+      at = plain_json::skip_blank(at + 1, end);
+    }
+    if (at >= end || *at != '{') break;
+    const std::size_t size = plain_.parse({at, static_cast<std::size_t>(end - at)}, event_);
+    if (size == 0 || size > event_bytes) break;
+    ++counts_.records;
+    TELLER_TRY(const bool done, convert());
+    static_cast<void>(done);  // nothing in a plain event is broken
+    at += size;
+  }
+  return static_cast<std::size_t>(std::min(at, end) - text.data());
 }
 
 Result<bool> KinetoConverter::event(std::string_view text) {
@@ -157,6 +173,11 @@ Result<bool> KinetoConverter::convert() {
 }
 
 KinetoConverter::CategoryEntry& KinetoConverter::category(std::string_view text) {
+  // Traces have a handful of them.
+  const std::size_t near = std::min<std::size_t>(categories_.size(), 12);
+  for (std::size_t i = 0; i < near; ++i) {
+    if (plain_json::same_text(categories_[i].text, text)) return categories_[i];
+  }
   const auto found = category_index_.find(text);
   if (found != category_index_.end()) return categories_[found->second];
   category_index_.emplace(text, categories_.size());
@@ -210,7 +231,7 @@ Status KinetoConverter::complete(EventRecord& record) {
 // Operators and annotations alike have a number of their call.
 void KinetoConverter::note_operator(const EventRecord& record) {
   for (const JsonField& field : event_.args) {
-    if (field.key != "Record function id") continue;
+    if (field.id != KinetoKey::kRecordFunctionId) continue;
     std::uint64_t id = 0;
     OperatorTime time{record.begin_ns, record.end_ns, 0, operator_name_hash(event_.name)};
     std::int64_t pid = 0;
@@ -255,8 +276,9 @@ Status KinetoConverter::unknown_phase(EventRecord& record) {
   if (event_.ph.empty() || !set_begin(record)) return malformed();
   record.kind = static_cast<std::uint16_t>(EventKind::kUnknown);
   record.category = category(event_.cat).id;
-  attrs_ = "{\"ph\":";
-  append_quoted(event_.ph, attrs_);
+  member_ = "\"ph\":";
+  append_quoted(event_.ph, member_);
+  attrs_.add(member_);
   const Arguments arguments = sort_arguments(EventKind::kUnknown, false, record);
   if (attrs_bad_) return {};
   record.track = tracks_.host(arguments.place);
@@ -275,7 +297,7 @@ bool KinetoConverter::metadata() {
   if (names_bytes_ > kNamesLimit) return true;
   std::string value;
   for (const JsonField& field : event_.args) {
-    if (field.key != "name" && field.key != "labels") continue;
+    if (field.id != KinetoKey::kName && field.id != KinetoKey::kLabels) continue;
     value.clear();
     const auto body = string_body(field.value);
     if (!body || !append_unescaped(*body, value)) value = std::string(field.value);
@@ -294,6 +316,36 @@ bool KinetoConverter::metadata() {
   return true;
 }
 
+// False if the argument has no field of its own.
+bool KinetoConverter::take_argument(const JsonField& field, EventKind kind, bool on_device,
+                                    Arguments& found) {
+  switch (field.id) {
+    case KinetoKey::kCorrelation:
+      found.correlation = field.value;
+      return true;
+    case KinetoKey::kExternalId:
+      if (found.graph.empty()) found.external = field.value;
+      return found.graph.empty();
+    case KinetoKey::kDevice:
+      if (on_device) found.place.device = scalar_text(field.value);
+      return on_device;
+    case KinetoKey::kStream:
+      if (on_device) found.place.stream = scalar_text(field.value);
+      return on_device;
+    case KinetoKey::kContext:
+      if (on_device) found.place.context = scalar_text(field.value);
+      return on_device;
+    case KinetoKey::kBytes:
+      if (kind != EventKind::kMemcpy && kind != EventKind::kMemset) return false;
+      found.bytes = field.value;
+      return true;
+    case KinetoKey::kGraphId:
+      return !found.graph.empty();
+    default:
+      return false;
+  }
+}
+
 KinetoConverter::Arguments KinetoConverter::sort_arguments(EventKind kind, bool on_device,
                                                            EventRecord& record) {
   Arguments found;
@@ -303,29 +355,15 @@ KinetoConverter::Arguments KinetoConverter::sort_arguments(EventKind kind, bool 
       kind == EventKind::kKernel || kind == EventKind::kMemcpy || kind == EventKind::kMemset;
   if (activity) {
     for (const JsonField& field : event_.args) {
-      if (field.key == "graph id" && field.value != "0") found.graph = field.value;
+      if (field.id == KinetoKey::kGraphId && field.value != "0") found.graph = field.value;
     }
   }
-  const bool sized = kind == EventKind::kMemcpy || kind == EventKind::kMemset;
   for (const JsonField& field : event_.args) {
-    if (field.key == "correlation") {
-      found.correlation = field.value;
-    } else if (is_external(field.key) && found.graph.empty()) {
-      found.external = field.value;
-    } else if (on_device && field.key == "device") {
-      found.place.device = scalar_text(field.value);
-    } else if (on_device && field.key == "stream") {
-      found.place.stream = scalar_text(field.value);
-    } else if (on_device && field.key == "context") {
-      found.place.context = scalar_text(field.value);
-    } else if (sized && field.key == "bytes") {
-      found.bytes = field.value;
-    } else if (found.graph.empty() || field.key != "graph id") {
-      if (kind == EventKind::kCounter && record.value == 0) {
-        parse_number(field.value.substr(0, field.value.find_first_of(".eE")), record.value);
-      }
-      if (!append_field(field, record)) return found;
+    if (take_argument(field, kind, on_device, found)) continue;
+    if (kind == EventKind::kCounter && record.value == 0) {
+      parse_number(field.value.substr(0, field.value.find_first_of(".eE")), record.value);
     }
+    if (!append_field(field, record)) return found;
   }
   for (const JsonField& field : event_.extra) {
     if (!append_field(field, record)) return found;
@@ -370,16 +408,21 @@ void KinetoConverter::set_number(std::string_view text, std::uint64_t& field, Ev
 
 // Appends one member to attrs_. False if it is broken; then attrs_bad_ says so.
 bool KinetoConverter::append_field(const JsonField& field, EventRecord& record) {
-  attrs_ += attrs_.empty() ? '{' : ',';
+  if (field.compact) {
+    attrs_.add_compact(field.key, field.value);
+    return true;
+  }
   CopyResult result = CopyResult::kClean;
+  member_.clear();
   if (field.key.find('\\') != std::string_view::npos) {
     // The key lies in the event's text between its quotes.
-    result = append_compact({field.key.data() - 1, field.key.size() + 2}, attrs_);
+    result = append_compact({field.key.data() - 1, field.key.size() + 2}, member_);
   } else {
-    ((attrs_ += '"') += field.key) += '"';
+    ((member_ += '"') += field.key) += '"';
   }
-  attrs_ += ':';
-  if (result == CopyResult::kClean) result = append_compact(field.value, attrs_);
+  member_ += ':';
+  if (result == CopyResult::kClean) result = append_compact(field.value, member_);
+  attrs_.add(member_);
   switch (result) {
     case CopyResult::kClean:
       return true;
@@ -401,10 +444,7 @@ bool KinetoConverter::append_field(const JsonField& field, EventRecord& record) 
 
 Status KinetoConverter::write(EventRecord& record) {
   record.name = writer_.intern(event_.name);
-  if (!attrs_.empty()) {
-    attrs_ += '}';
-    record.attrs = writer_.append_text(attrs_);
-  }
+  if (!attrs_.empty()) record.attrs = writer_.append_text(attrs_.close());
   first_ns_ = std::min(first_ns_.value_or(record.begin_ns), record.begin_ns);
   return writer_.add(record);
 }

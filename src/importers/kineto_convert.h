@@ -11,8 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "importers/kineto_attrs.h"
 #include "importers/kineto_categories.h"
 #include "importers/kineto_event.h"
+#include "importers/kineto_plain_event.h"
 #include "importers/kineto_tracks.h"
 #include "importers/operator_times.h"
 #include "importers/source_counts.h"
@@ -25,6 +27,8 @@ class KinetoConverter {
   // What operators ran when is added to `operators`, unless that is null.
   explicit KinetoConverter(EventFileWriter& writer, OperatorTimes* operators = nullptr);
 
+  // Reads and writes plain events from the start of `text` on; see KinetoSink::plain_events().
+  Result<std::size_t> plain_events(std::string_view text, std::size_t event_bytes);
   // Reads one event and writes it. False if its text is no JSON object.
   Result<bool> event(std::string_view text);
   void lost(std::uint64_t count);
@@ -66,6 +70,8 @@ class KinetoConverter {
   bool set_end(EventRecord& record) const;
   bool metadata();
   Arguments sort_arguments(EventKind kind, bool on_device, EventRecord& record);
+  static bool take_argument(const JsonField& field, EventKind kind, bool on_device,
+                            Arguments& found);
   void set_ids(const Arguments& arguments, EventRecord& record);
   void set_number(std::string_view text, std::uint64_t& field, EventRecord& record);
   bool append_field(const JsonField& field, EventRecord& record);
@@ -75,6 +81,7 @@ class KinetoConverter {
 
   EventFileWriter& writer_;
   OperatorTimes* operators_;
+  KinetoPlainParser plain_;
   KinetoEventParser parser_;
   KinetoTracks tracks_;
   KinetoEvent event_;
@@ -84,7 +91,8 @@ class KinetoConverter {
   nlohmann::ordered_json names_ = nlohmann::ordered_json::object();
   std::size_t names_bytes_ = 0;
   std::optional<std::int64_t> first_ns_;
-  std::string attrs_;
+  KinetoAttrs attrs_;
+  std::string member_;  // of attrs_, in the making
   std::string repaired_text_;
   bool attrs_bad_ = false;      // an argument is no JSON value
   bool text_repaired_ = false;  // event_ was made of repaired text

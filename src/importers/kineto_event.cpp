@@ -121,12 +121,14 @@ Outcome KinetoEventParser::State::arguments(ondemand::value value, KinetoEvent& 
   if (value.get_object().get(object)) {
     // "args": null and the like say nothing; anything else is kept as it is.
     const std::string_view raw = trim_blank(value.raw_json_token());
-    if (raw != "null" && raw != "\"\"") event.extra.push_back({"args", raw});
+    if (raw != "null" && raw != "\"\"") event.extra.push_back({"args", raw, {}, false});
     return Outcome::kGood;
   }
   for (auto field : object) {
     if (field.error()) return outcome_of(field.error());
-    JsonField argument{key_text(field.key().value_unsafe()), {}};
+    JsonField argument;
+    argument.key = key_text(field.key().value_unsafe());
+    argument.id = kineto_key(argument.key);
     if (const auto error = raw_value(field.value().value_unsafe(), argument.value)) {
       return outcome_of(error);
     }
@@ -140,7 +142,8 @@ Outcome KinetoEventParser::State::member(std::string_view key, ondemand::value v
   const int slot = slot_of(key);
   if (slot >= 0) return take(static_cast<Slot>(slot), value, field_of(event, slot));
   if (key == "args") return arguments(value, event);
-  JsonField extra{key, {}};
+  JsonField extra;
+  extra.key = key;
   if (const auto error = raw_value(value, extra.value)) return outcome_of(error);
   // How an arrow binds is said by every one alike.
   if (key != "bp") event.extra.push_back(extra);

@@ -6,12 +6,16 @@
 #include <string_view>
 #include <vector>
 
+#include "importers/kineto_key.h"
+
 namespace teller {
 
 // One member of a JSON object: the key's text between its quotes, the value as the source wrote it.
 struct JsonField {
   std::string_view key;
   std::string_view value;
+  KinetoKey id = KinetoKey::kOther;
+  bool compact = false;  // key and value are known to be JSON, and the value holds no blanks
 };
 
 // The fields of one event. Views point into the event's text or into the parser that made it; they
@@ -30,7 +34,7 @@ struct KinetoEvent {
   std::vector<JsonField> extra;  // members that no trace format of this family gives a meaning
 };
 
-// Takes events apart. Not thread-safe.
+// Takes any event apart that can be, with simdjson. Not thread-safe.
 class KinetoEventParser {
  public:
   // Readable bytes that `text` must have behind it.

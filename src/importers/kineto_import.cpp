@@ -104,6 +104,9 @@ class ImportSink : public KinetoSink {
   ImportSink(const SourceRequest& request, const InputStream& input, EventFileWriter& writer)
       : converter(writer, request.operators), request_(request), input_(input) {}
 
+  Result<std::size_t> plain_events(std::string_view text, std::size_t event_bytes) override {
+    return converter.plain_events(text, event_bytes);
+  }
   Result<bool> event(std::string_view text) override { return converter.event(text); }
   void lost(std::uint64_t count) override { converter.lost(count); }
   void member(std::string_view key, std::string_view value) override { header.member(key, value); }
@@ -156,7 +159,7 @@ Result<SourceResult> import_kineto(const SourceRequest& request, const std::stri
   TELLER_TRY(const auto input, InputStream::open(request.path, {.stop = request.stop}));
   const Json first = {
       {"dialect", "kineto"}, {"source", request.name}, {"size_bytes", input->file_bytes()}};
-  TELLER_TRY(EventFileWriter writer, EventFileWriter::create(output, meta_text(first)));
+  TELLER_TRY(EventFileWriter writer, EventFileWriter::create_hashed(output, meta_text(first)));
   if (request.operators != nullptr) request.operators->begin_source(request.name);
   ImportSink sink(request, *input, writer);
   auto end = KinetoReader(*input, sink).read();
@@ -176,6 +179,7 @@ Result<SourceResult> import_kineto(const SourceRequest& request, const std::stri
   auto digest = input->sha256();
   if (!digest) return with_source(digest.error(), request);
   result.sha256 = *digest;
+  result.output_sha256 = writer.sha256();
   result.events_written = writer.events_written();
   result.counts = counts;
   result.truncated_reason = end->truncated_reason;

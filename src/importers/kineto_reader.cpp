@@ -1,7 +1,7 @@
 #include "importers/kineto_reader.h"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "importers/json_text.h"
 #include "importers/source_import.h"
@@ -11,6 +11,11 @@ namespace teller {
 namespace {
 
 constexpr std::uint64_t kResyncBase = 64u << 20;
+// How far the scanner looks for the end of an event that is not plain before it goes through all
+// that is there: behind it there are plain ones again, in most files.
+constexpr std::size_t kScanStep = 4096;
+// An event that is cut off by the end of the text has less than this of it there.
+constexpr std::size_t kCutEvent = 64u << 10;
 constexpr auto kNone = std::string_view::npos;
 
 std::size_t container_end(std::string_view text, std::size_t at) {
@@ -52,7 +57,6 @@ KinetoReader::KinetoReader(InputStream& input, KinetoSink& sink, KinetoLimits li
     : input_(input),
       sink_(sink),
       limits_(limits),
-      buffer_(ArrayScanner::kPadding),
       resync_budget_(kResyncBase + 8 * input.file_bytes()) {}
 
 void KinetoReader::truncated(std::string_view where) {
@@ -62,10 +66,10 @@ void KinetoReader::truncated(std::string_view where) {
 
 Result<KinetoEnd> KinetoReader::read() {
   TELLER_TRY(bool more, skip_blank(false));
-  while (more && size_ - cursor_ < 3) {
+  while (more && text_.size() - cursor_ < 3) {
     TELLER_TRY(more, refill());
   }
-  more = size_ > cursor_;
+  more = text_.size() > cursor_;
   if (text().substr(cursor_, 3) == "\xEF\xBB\xBF") {
     cursor_ += 3;
     TELLER_TRY(more, skip_blank(false));
@@ -97,23 +101,17 @@ Result<KinetoEnd> KinetoReader::read() {
 Result<bool> KinetoReader::refill() {
   if (input_ended_) return false;
   TELLER_CHECK_OK(sink_.piece_done());
-  std::memmove(buffer_.data(), buffer_.data() + cursor_, size_ - cursor_);
-  size_ -= cursor_;
+  const std::size_t kept = text_.size() - cursor_;
+  TELLER_TRY(text_, input_.next_behind(text_.substr(cursor_)));
   cursor_ = 0;
-  TELLER_TRY(const std::string_view piece, input_.next());
-  input_ended_ = piece.empty();
-  const std::size_t needed = size_ + piece.size() + ArrayScanner::kPadding;
-  if (buffer_.size() < needed) buffer_.resize(std::max(needed, buffer_.size() * 3 / 2));
-  if (!piece.empty()) std::memcpy(buffer_.data() + size_, piece.data(), piece.size());
-  size_ += piece.size();
-  std::memset(buffer_.data() + size_, ' ', ArrayScanner::kPadding);
+  input_ended_ = text_.size() == kept;
   return !input_ended_;
 }
 
 Result<bool> KinetoReader::skip_blank(bool commas) {
   while (true) {
-    for (; cursor_ < size_; ++cursor_) {
-      const char c = buffer_[cursor_];
+    for (; cursor_ < text_.size(); ++cursor_) {
+      const char c = text_[cursor_];
       if (!is_json_blank(c) && !(commas && c == ',')) return true;
     }
     TELLER_TRY(const bool more, refill());
@@ -166,7 +164,7 @@ Result<bool> KinetoReader::read_member() {
 Result<std::size_t> KinetoReader::value_end(std::string_view what) {
   for (bool more = true;;) {
     const std::size_t end = token_end(text(), cursor_);
-    const std::size_t have = (end == kNone ? size_ : end) - cursor_;
+    const std::size_t have = (end == kNone ? text_.size() : end) - cursor_;
     if (have > limits_.member_bytes) {
       return Error{ErrorCode::kUnsupported,
                    "its member \"" + std::string(what.substr(0, 60)) + "\" is larger than " +
@@ -176,43 +174,80 @@ Result<std::size_t> KinetoReader::value_end(std::string_view what) {
     if (end != kNone || !more) return end;
     // Doubling what is there keeps the repeated scans of a large value linear. What arrives before
     // the input ends is scanned too, however little it is.
-    while (more && size_ - cursor_ < 2 * have) {
+    while (more && text_.size() - cursor_ < 2 * have) {
       TELLER_TRY(more, refill());
     }
   }
 }
 
 Result<bool> KinetoReader::read_elements() {
-  std::vector<ArrayElement> elements;
   scanner_.reset(cursor_);
+  refused_at_ = scanned_from_ = kNone;
   while (true) {
-    elements.clear();
-    scanner_.scan(text(), input_ended_, elements);
-    TELLER_TRY(const bool went_on, take_elements(elements));
+    TELLER_TRY(bool more, take_plain_events());
+    if (more) {
+      TELLER_CHECK_OK(refill_elements());
+      continue;
+    }
+    TELLER_TRY(const bool went_on, scan_elements());
     if (!went_on) continue;
     if (scanner_.stray() > stray_reported_) {
       sink_.lost(scanner_.stray() - stray_reported_);
       stray_reported_ = scanner_.stray();
+      damaged_ = true;
     }
     if (scanner_.done()) {
       cursor_ = scanner_.done_at() + 1;
       return true;
     }
+    if (!scanned_all_) continue;
     watch_open_element();
-    if (input_ended_ && scanner_.scanned() >= size_) {
-      if (scanner_.inside_element() && resync(scanner_.keep_from() + 1, size_)) {
+    if (input_ended_ && scanner_.scanned() >= text_.size()) {
+      if (scanner_.inside_element() && resync(scanner_.keep_from() + 1, text_.size())) {
         sink_.lost(1);
         continue;
       }
       truncated(scanner_.inside_element() ? "inside of an event" : "before the end of its events");
       return false;
     }
-    cursor_ = std::min(scanner_.keep_from(), size_);
-    scanner_.shift(cursor_);
-    searched_ -= std::min(searched_, cursor_);
-    TELLER_TRY(const bool more, refill());
-    static_cast<void>(more);
+    TELLER_CHECK_OK(refill_elements());
   }
+}
+
+Status KinetoReader::refill_elements() {
+  cursor_ = std::min(scanner_.keep_from(), text_.size());
+  const std::size_t dropped = cursor_;
+  scanner_.shift(dropped);
+  searched_ -= std::min(searched_, dropped);
+  scanned_from_ = kNone;
+  damaged_ = false;
+  // What was refused may just have been cut off.
+  refused_at_ = text_.size() - dropped < kCutEvent ? kNone : 0;
+  TELLER_TRY(const bool more, refill());
+  static_cast<void>(more);
+  return {};
+}
+
+Result<bool> KinetoReader::take_plain_events() {
+  const std::size_t from = scanner_.keep_from();
+  if (skipping_ || damaged_ || from == refused_at_ || from >= text_.size()) return false;
+  TELLER_TRY(const std::size_t size, sink_.plain_events(text().substr(from), limits_.event_bytes));
+  refused_at_ = from + size;
+  if (size == 0) return false;
+  scanner_.reset(refused_at_);
+  const std::size_t left = text_.size() - refused_at_;
+  return !input_ended_ && left < kCutEvent && (left == 0 || text_[refused_at_] == '{');
+}
+
+Result<bool> KinetoReader::scan_elements() {
+  elements_.clear();
+  const std::size_t from = scanner_.keep_from();
+  const bool again = std::exchange(scanned_from_, from) == from;
+  const std::size_t step = std::max(from + kScanStep, scanner_.scanned() + kScanStep / 16);
+  scanned_all_ = again || skipping_ || damaged_ || step >= text_.size();
+  const std::string_view part = scanned_all_ ? text() : text().substr(0, step);
+  scanner_.scan(part, input_ended_ && scanned_all_, elements_);
+  return take_elements(elements_);
 }
 
 // False if scanning has to start again at another place.
@@ -223,9 +258,11 @@ Result<bool> KinetoReader::take_elements(const std::vector<ArrayElement>& elemen
       skipping_ = false;
     } else if (element.cut || piece.front() != '{' || piece.size() > limits_.event_bytes) {
       sink_.lost(1);
+      damaged_ = true;
     } else {
       TELLER_TRY(const bool is_object, sink_.event(piece));
       if (!is_object && resync(element.begin + 1, element.end)) return false;
+      damaged_ |= !is_object;
     }
   }
   return true;

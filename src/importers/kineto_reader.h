@@ -17,6 +17,13 @@ namespace teller {
 class KinetoSink {
  public:
   virtual ~KinetoSink() = default;
+  // Reads as many events at the start of `text` as it can right away, with the blanks and commas
+  // between them, and answers how far it got; an event larger than `event_bytes` is not among them.
+  // Behind `text` are KinetoEventParser::kPadding blanks. The others come through event().
+  virtual Result<std::size_t> plain_events(std::string_view text, std::size_t event_bytes) {
+    static_cast<void>(text), static_cast<void>(event_bytes);
+    return std::size_t{0};
+  }
   // One element that is an object, with KinetoEventParser::kPadding readable bytes behind it.
   // Answers whether it is a JSON object at all; if not, the reader looks for the next event inside.
   virtual Result<bool> event(std::string_view text) = 0;
@@ -49,7 +56,7 @@ class KinetoReader {
   Result<KinetoEnd> read();
 
  private:
-  std::string_view text() const { return {buffer_.data(), size_}; }
+  std::string_view text() const { return text_; }
   // Drops what lies before cursor_ and appends the next piece of input. False at the end of input.
   Result<bool> refill();
   // Moves cursor_ to the next byte that is no blank (nor comma, with `commas`). False at the end.
@@ -60,7 +67,13 @@ class KinetoReader {
   Result<std::size_t> value_end(std::string_view what);
   // Reads elements from behind '['; true if the array was closed.
   Result<bool> read_elements();
+  // Has the sink read what it can from where the scanner is. True if more input is to come first.
+  Result<bool> take_plain_events();
+  // Finds the ends of the next elements, and hands these over; see take_elements().
+  Result<bool> scan_elements();
   Result<bool> take_elements(const std::vector<ArrayElement>& elements);
+  // Has the elements' next piece of input follow what the scanner still needs.
+  Status refill_elements();
   // Starts over inside of a broken or endless element if an event seems to begin there.
   bool resync(std::size_t from, std::size_t to);
   void watch_open_element();
@@ -70,11 +83,16 @@ class KinetoReader {
   KinetoSink& sink_;
   KinetoLimits limits_;
   KinetoEnd end_;
-  std::vector<char> buffer_;  // size_ bytes of text, then padding
-  std::size_t size_ = 0;
+  std::string_view text_;  // InputStream::kPadding blanks are behind it
   std::size_t cursor_ = 0;
   bool input_ended_ = false;
   ArrayScanner scanner_;
+  std::vector<ArrayElement> elements_;
+  std::size_t refused_at_ = std::string_view::npos;    // the sink found nothing plain there
+  std::size_t scanned_from_ = std::string_view::npos;  // where the element scanned last began
+  bool damaged_ =
+      false;  // something in text_ was no event: nothing in it is taken for plain any more
+  bool scanned_all_ = false;         // the scanner went through text_
   std::size_t searched_ = 0;         // the open element was searched for a resync up to here
   std::uint64_t resync_budget_ = 0;  // bytes that may still be scanned again
   std::uint64_t stray_reported_ = 0;

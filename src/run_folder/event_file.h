@@ -4,13 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/background_writer.h"
-#include "base/interner.h"
 #include "base/mapped_file.h"
 #include "teller/event.h"
 #include "teller/result.h"
@@ -61,6 +61,9 @@ class EventFileWriter {
   // cannot be durable.
   static Result<EventFileWriter> create(const std::string& path, std::string_view meta_json,
                                         BackgroundWriter* background = nullptr);
+  // The same, written and hashed from a thread of its own: see sha256(). flush() does not wait for
+  // it, and cannot be durable.
+  static Result<EventFileWriter> create_hashed(const std::string& path, std::string_view meta_json);
   EventFileWriter(EventFileWriter&&) noexcept;
   EventFileWriter& operator=(EventFileWriter&&) noexcept;
   ~EventFileWriter();
@@ -83,39 +86,17 @@ class EventFileWriter {
   // Writes a META block now (after what is buffered).
   Status write_meta(std::string_view meta_json);
 
-  std::uint64_t events_written() const { return events_written_; }
-  std::uint64_t bytes_written() const { return bytes_written_; }
-  const std::string& path() const { return path_; }
+  std::uint64_t events_written() const;
+  std::uint64_t bytes_written() const;
+  const std::string& path() const;
+  // Digest of the file, as 64 hexadecimal digits, after finish(); "" unless create_hashed() made
+  // it.
+  const std::string& sha256() const;
 
  private:
-  EventFileWriter() = default;
-  Status write_block(BlockKind kind, std::uint32_t records, std::uint32_t first_id,
-                     std::string_view payload);
-  Status write_strings();
-  Status write_tracks();
-  Status write_events();
-  Status write_all(const void* data, std::size_t size);
-  Status close_file();
-  StringId add_string(std::string_view text);
-
-  std::string path_;
-  int fd_ = -1;
-  BackgroundWriter* background_ = nullptr;
-  std::string block_;                    // what goes to it next
-  Interner strings_;                     // what intern() was given
-  std::vector<StringId> string_ids_{0};  // its ids -> ids in the file, where more strings are
-  StringId next_string_ = 1;             // id 0 is never written
-  StringId strings_written_ = 1;         // ids below this one are in the file
-  std::string pending_strings_;          // payload of the next STRINGS block
-  std::vector<TrackRecord> tracks_;
-  std::uint32_t tracks_written_ = 0;
-  std::vector<std::uint32_t>
-      track_slots_;  // open-addressing index of tracks_, 0 = empty, else id + 1
-  std::vector<EventRecord> events_;
-  std::uint64_t events_written_ = 0;
-  std::uint64_t bytes_written_ = 0;
-  bool failed_ = false;
-  Error failure_;
+  struct State;
+  explicit EventFileWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
 };
 
 // What was wrong with a file that could still be read in part.

@@ -5,8 +5,12 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
+#include "base/byte_buffer.h"
 #include "base/file.h"
+#include "base/hashing_writer.h"
+#include "base/interner.h"
 #include "run_folder/block.h"
 #include "run_folder/event_file.h"
 
@@ -26,189 +30,290 @@ std::uint64_t hash_track(const TrackRecord& record) {
   return XXH3_64bits(&record, sizeof record);
 }
 
+// The payload of a block in the making, behind room for its header.
+struct Block {
+  ByteBuffer bytes;
+
+  std::size_t payload_size() const {
+    return bytes.empty() ? 0 : bytes.size() - sizeof(BlockHeader);
+  }
+  void append(const void* data, std::size_t size) {
+    if (bytes.empty()) {
+      bytes.room(sizeof(BlockHeader) + size);
+      bytes.extend(sizeof(BlockHeader));
+    }
+    bytes.append(data, size);
+  }
+};
+
+}  // namespace
+
+struct EventFileWriter::State {
+  std::string path;
+  int fd = -1;  // -1 where `hashing` has it
+  BackgroundWriter* background = nullptr;
+  std::unique_ptr<HashingWriter> hashing;
+  std::string digest;
+  Interner strings;                     // what intern() was given
+  std::vector<StringId> string_ids{0};  // its ids -> ids in the file, where more strings are
+  StringId next_string = 1;             // id 0 is never written
+  StringId strings_written = 1;         // ids below this one are in the file
+  Block pending_strings;
+  std::vector<TrackRecord> tracks;
+  std::uint32_t tracks_written = 0;
+  // Open-addressing index of tracks: 0 = empty, else id + 1.
+  std::vector<std::uint32_t> track_slots = std::vector<std::uint32_t>(kFirstTrackSlots);
+  Block pending_events;
+  std::uint32_t events_pending = 0;
+  std::uint64_t events_written = 0;
+  std::uint64_t bytes_written = 0;
+  bool failed = false;
+  Error failure;
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (fd >= 0 && !close_file()) failed = true;
+  }
+
+  StringId add_string(std::string_view text);
+  Status flush();
+  Status write_strings();
+  Status write_tracks();
+  Status write_events();
+  Status write_meta(std::string_view meta_json);
+  Status write_block(BlockKind kind, std::uint32_t records, std::uint32_t first_id, Block& block);
+  Status send(ByteBuffer& bytes);
+  Status write_all(std::string_view bytes);
+  Status close_file();
+};
+
+EventFileWriter::EventFileWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+EventFileWriter::EventFileWriter(EventFileWriter&&) noexcept = default;
+EventFileWriter& EventFileWriter::operator=(EventFileWriter&&) noexcept = default;
+EventFileWriter::~EventFileWriter() = default;
+
+namespace {
+
+Result<int> create_file(const std::string& path) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (fd < 0) return errno_error("creating event file " + path, errno);
+  return fd;
+}
+
+ByteBuffer file_header() {
+  FileHeader header{};
+  std::memcpy(header.magic, kEventFileMagic, sizeof header.magic);
+  ByteBuffer bytes;
+  bytes.append(&header, sizeof header);
+  return bytes;
+}
+
 }  // namespace
 
 Result<EventFileWriter> EventFileWriter::create(const std::string& path, std::string_view meta_json,
                                                 BackgroundWriter* background) {
-  EventFileWriter writer;
-  writer.background_ = background;
-  writer.path_ = path;
-  writer.track_slots_.resize(kFirstTrackSlots);
-  writer.fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (writer.fd_ < 0) return errno_error("creating event file " + path, errno);
-  FileHeader header{};
-  std::memcpy(header.magic, kEventFileMagic, sizeof header.magic);
-  TELLER_CHECK_OK(writer.write_all(&header, sizeof header));
-  TELLER_CHECK_OK(writer.write_meta(meta_json));
-  return writer;
+  auto state = std::make_unique<State>();
+  state->path = path;
+  state->background = background;
+  TELLER_TRY(state->fd, create_file(path));
+  ByteBuffer header = file_header();
+  TELLER_CHECK_OK(state->send(header));
+  TELLER_CHECK_OK(state->write_meta(meta_json));
+  return EventFileWriter(std::move(state));
 }
 
-EventFileWriter::EventFileWriter(EventFileWriter&& other) noexcept {
-  *this = std::move(other);
+Result<EventFileWriter> EventFileWriter::create_hashed(const std::string& path,
+                                                       std::string_view meta_json) {
+  auto state = std::make_unique<State>();
+  state->path = path;
+  TELLER_TRY(const int fd, create_file(path));
+  state->hashing = std::make_unique<HashingWriter>(fd, path);
+  ByteBuffer header = file_header();
+  TELLER_CHECK_OK(state->send(header));
+  TELLER_CHECK_OK(state->write_meta(meta_json));
+  return EventFileWriter(std::move(state));
 }
 
-EventFileWriter& EventFileWriter::operator=(EventFileWriter&& other) noexcept {
-  if (this == &other) return *this;
-  if (fd_ >= 0 && !close_file()) failed_ = true;
-  background_ = other.background_;
-  block_ = std::move(other.block_);
-  path_ = std::move(other.path_);
-  fd_ = std::exchange(other.fd_, -1);
-  strings_ = std::move(other.strings_);
-  string_ids_ = std::move(other.string_ids_);
-  next_string_ = other.next_string_;
-  strings_written_ = other.strings_written_;
-  pending_strings_ = std::move(other.pending_strings_);
-  tracks_ = std::move(other.tracks_);
-  tracks_written_ = other.tracks_written_;
-  track_slots_ = std::move(other.track_slots_);
-  events_ = std::move(other.events_);
-  events_written_ = other.events_written_;
-  bytes_written_ = other.bytes_written_;
-  failed_ = other.failed_;
-  failure_ = std::move(other.failure_);
-  return *this;
+std::uint64_t EventFileWriter::events_written() const {
+  return state_->events_written;
 }
-
-EventFileWriter::~EventFileWriter() {
-  if (fd_ >= 0 && !close_file()) failed_ = true;
+std::uint64_t EventFileWriter::bytes_written() const {
+  return state_->bytes_written;
+}
+const std::string& EventFileWriter::path() const {
+  return state_->path;
+}
+const std::string& EventFileWriter::sha256() const {
+  return state_->digest;
 }
 
 StringId EventFileWriter::intern(std::string_view text) {
-  const std::uint32_t at = strings_.intern(text);
-  if (at == string_ids_.size()) string_ids_.push_back(add_string(text));
-  return string_ids_[at];
+  State& state = *state_;
+  const std::uint32_t at = state.strings.intern(text);
+  if (at == state.string_ids.size()) state.string_ids.push_back(state.add_string(text));
+  return state.string_ids[at];
 }
 
 StringId EventFileWriter::append_text(std::string_view text) {
-  return text.empty() ? 0 : add_string(text);
+  return text.empty() ? 0 : state_->add_string(text);
 }
 
-StringId EventFileWriter::add_string(std::string_view text) {
+StringId EventFileWriter::State::add_string(std::string_view text) {
   const auto length = static_cast<std::uint32_t>(text.size());
-  pending_strings_.append(reinterpret_cast<const char*>(&length), sizeof length);
-  pending_strings_.append(text);
-  return next_string_++;
+  pending_strings.append(&length, sizeof length);
+  pending_strings.bytes.append(text);
+  return next_string++;
 }
 
 TrackId EventFileWriter::track(const TrackRecord& record) {
-  if (tracks_.size() * 2 >= track_slots_.size()) {
-    track_slots_.assign(track_slots_.size() * 2, 0);
-    for (std::uint32_t id = 0; id < tracks_.size(); ++id) {
-      std::size_t at = hash_track(tracks_[id]) & (track_slots_.size() - 1);
-      while (track_slots_[at] != 0) at = (at + 1) & (track_slots_.size() - 1);
-      track_slots_[at] = id + 1;
+  std::vector<TrackRecord>& tracks = state_->tracks;
+  std::vector<std::uint32_t>& slots = state_->track_slots;
+  if (tracks.size() * 2 >= slots.size()) {
+    slots.assign(slots.size() * 2, 0);
+    for (std::uint32_t id = 0; id < tracks.size(); ++id) {
+      std::size_t at = hash_track(tracks[id]) & (slots.size() - 1);
+      while (slots[at] != 0) at = (at + 1) & (slots.size() - 1);
+      slots[at] = id + 1;
     }
   }
-  const std::size_t mask = track_slots_.size() - 1;
+  const std::size_t mask = slots.size() - 1;
   for (std::size_t at = hash_track(record) & mask;; at = (at + 1) & mask) {
-    if (track_slots_[at] == 0) {
-      tracks_.push_back(record);
-      track_slots_[at] = static_cast<std::uint32_t>(tracks_.size());
-      return track_slots_[at] - 1;
+    if (slots[at] == 0) {
+      tracks.push_back(record);
+      slots[at] = static_cast<std::uint32_t>(tracks.size());
+      return slots[at] - 1;
     }
-    if (same_track(tracks_[track_slots_[at] - 1], record)) return track_slots_[at] - 1;
+    if (same_track(tracks[slots[at] - 1], record)) return slots[at] - 1;
   }
 }
 
 Status EventFileWriter::add(const EventRecord& event) {
-  events_.push_back(event);
-  const bool full = events_.size() >= kBlockEvents || pending_strings_.size() >= kBlockTextBytes;
-  return full ? flush(false) : Status{};
+  State& state = *state_;
+  state.pending_events.append(&event, sizeof event);
+  const bool full = ++state.events_pending >= kBlockEvents ||
+                    state.pending_strings.payload_size() >= kBlockTextBytes;
+  return full ? state.flush() : Status{};
 }
 
 Status EventFileWriter::flush(bool durable) {
-  if (failed_) return failure_;
-  TELLER_CHECK_OK(write_strings());
-  TELLER_CHECK_OK(write_tracks());
-  TELLER_CHECK_OK(write_events());
-  if (durable && background_ == nullptr && fdatasync(fd_) != 0 && errno != EINVAL) {
-    return errno_error("writing " + path_, errno);
+  TELLER_CHECK_OK(state_->flush());
+  if (durable && state_->fd >= 0 && state_->background == nullptr && fdatasync(state_->fd) != 0 &&
+      errno != EINVAL) {
+    return errno_error("writing " + state_->path, errno);
   }
   return {};
 }
 
-Status EventFileWriter::write_strings() {
-  if (strings_written_ == next_string_) return {};
-  const StringId first = std::exchange(strings_written_, next_string_);
-  TELLER_CHECK_OK(write_block(BlockKind::kStrings, next_string_ - first, first, pending_strings_));
-  pending_strings_.clear();
+Status EventFileWriter::State::flush() {
+  if (failed) return failure;
+  TELLER_CHECK_OK(write_strings());
+  TELLER_CHECK_OK(write_tracks());
+  return write_events();
+}
+
+Status EventFileWriter::State::write_strings() {
+  if (strings_written == next_string) return {};
+  const StringId first = std::exchange(strings_written, next_string);
+  TELLER_CHECK_OK(write_block(BlockKind::kStrings, next_string - first, first, pending_strings));
   // One huge text must not hold its memory for the rest of the file.
-  if (pending_strings_.capacity() > 4 * kBlockTextBytes) pending_strings_.shrink_to_fit();
+  if (pending_strings.bytes.capacity() > 4 * kBlockTextBytes) pending_strings = {};
   return {};
 }
 
-Status EventFileWriter::write_tracks() {
-  if (tracks_written_ == tracks_.size()) return {};
-  const std::uint32_t first = tracks_written_;
-  tracks_written_ = static_cast<std::uint32_t>(tracks_.size());
-  const auto* data = reinterpret_cast<const char*>(tracks_.data() + first);
-  const std::uint32_t count = tracks_written_ - first;
-  return write_block(BlockKind::kTracks, count, first, {data, count * sizeof(TrackRecord)});
+Status EventFileWriter::State::write_tracks() {
+  if (tracks_written == tracks.size()) return {};
+  const std::uint32_t first = tracks_written;
+  tracks_written = static_cast<std::uint32_t>(tracks.size());
+  const std::uint32_t count = tracks_written - first;
+  Block block;
+  block.append(tracks.data() + first, count * sizeof(TrackRecord));
+  return write_block(BlockKind::kTracks, count, first, block);
 }
 
-Status EventFileWriter::write_events() {
-  if (events_.empty()) return {};
-  const auto count = static_cast<std::uint32_t>(events_.size());
-  const auto* data = reinterpret_cast<const char*>(events_.data());
-  TELLER_CHECK_OK(write_block(BlockKind::kEvents, count, 0, {data, count * sizeof(EventRecord)}));
-  events_written_ += count;
-  events_.clear();
+Status EventFileWriter::State::write_events() {
+  if (events_pending == 0) return {};
+  const std::uint32_t count = std::exchange(events_pending, 0);
+  TELLER_CHECK_OK(write_block(BlockKind::kEvents, count, 0, pending_events));
+  events_written += count;
   return {};
 }
 
 Status EventFileWriter::write_meta(std::string_view meta_json) {
-  TELLER_CHECK_OK(flush(false));
-  return write_block(BlockKind::kMeta, 1, 0, meta_json);
+  return state_->write_meta(meta_json);
+}
+
+Status EventFileWriter::State::write_meta(std::string_view meta_json) {
+  TELLER_CHECK_OK(flush());
+  Block block;
+  block.append(meta_json.data(), meta_json.size());
+  return write_block(BlockKind::kMeta, 1, 0, block);
 }
 
 Status EventFileWriter::finish(std::string_view meta_json) {
-  TELLER_CHECK_OK(flush(false));
+  TELLER_CHECK_OK(state_->flush());
   if (!meta_json.empty()) TELLER_CHECK_OK(write_meta(meta_json));
-  TELLER_CHECK_OK(write_block(BlockKind::kEnd, 0, 0, {}));
-  return close_file();
-}
-
-Status EventFileWriter::close_file() {
-  const int fd = std::exchange(fd_, -1);
-  if (background_ != nullptr) {
-    background_->close_file(fd, path_);
-    return {};
-  }
-  if (close(fd) != 0) return errno_error("writing " + path_, errno);
+  Block end;
+  end.append(nullptr, 0);
+  TELLER_CHECK_OK(state_->write_block(BlockKind::kEnd, 0, 0, end));
+  if (state_->hashing == nullptr) return state_->close_file();
+  TELLER_CHECK_OK(state_->hashing->finish());
+  state_->digest = state_->hashing->sha256();
   return {};
 }
 
-Status EventFileWriter::write_block(BlockKind kind, std::uint32_t records, std::uint32_t first_id,
-                                    std::string_view payload) {
+Status EventFileWriter::State::close_file() {
+  const int number = std::exchange(fd, -1);
+  if (background != nullptr) {
+    background->close_file(number, path);
+    return {};
+  }
+  if (close(number) != 0) return errno_error("writing " + path, errno);
+  return {};
+}
+
+// Leaves `block` empty.
+Status EventFileWriter::State::write_block(BlockKind kind, std::uint32_t records,
+                                           std::uint32_t first_id, Block& block) {
+  ByteBuffer& bytes = block.bytes;
+  const std::string_view payload = bytes.view().substr(sizeof(BlockHeader));
   const BlockHeader header = make_block_header(kind, records, first_id, payload);
+  std::memcpy(bytes.data(), &header, sizeof header);
   constexpr char kPadding[8] = {};
-  TELLER_CHECK_OK(write_all(&header, sizeof header));
-  TELLER_CHECK_OK(write_all(payload.data(), payload.size()));
-  TELLER_CHECK_OK(write_all(kPadding, padded_size(payload.size()) - payload.size()));
-  if (background_ != nullptr) background_->append(fd_, path_, std::exchange(block_, {}));
+  bytes.append(kPadding, padded_size(payload.size()) - payload.size());
+  return send(bytes);
+}
+
+// Leaves `bytes` empty.
+Status EventFileWriter::State::send(ByteBuffer& bytes) {
+  if (failed) return failure;
+  const std::size_t size = bytes.size();
+  Status done;
+  if (hashing != nullptr) {
+    done = hashing->append(std::move(bytes));
+    bytes = hashing->spare();
+  } else if (background != nullptr) {
+    background->append(fd, path, std::string(bytes.view()));
+  } else {
+    done = write_all(bytes.view());
+  }
+  bytes.clear();
+  if (!done) {
+    failed = true;
+    failure = done.error();
+    return failure;
+  }
+  bytes_written += size;
   return {};
 }
 
-Status EventFileWriter::write_all(const void* data, std::size_t size) {
-  if (failed_) return failure_;
-  if (background_ != nullptr) {
-    block_.append(static_cast<const char*>(data), size);
-    bytes_written_ += size;
-    return {};
-  }
-  const char* at = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t done = write(fd_, at, size);
+Status EventFileWriter::State::write_all(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = write(fd, bytes.data(), bytes.size());
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0) {
-      failed_ = true;
-      failure_ = errno_error("writing " + path_, errno);
-      return failure_;
-    }
-    at += done;
-    size -= static_cast<std::size_t>(done);
-    bytes_written_ += static_cast<std::uint64_t>(done);
+    if (done < 0) return errno_error("writing " + path, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(done));
   }
   return {};
 }

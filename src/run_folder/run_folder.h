@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -51,6 +52,9 @@ class RunFolder {
   // Records an artefact whose files are in place: sizes, sha256, sources. Artefacts made from it
   // become stale.
   Status publish(const ArtifactInfo& info);
+  // The same, where the writers of some files know their SHA-256 ("" if not): those are not read
+  // for it again.
+  Status publish(const ArtifactInfo& info, const std::map<std::string, std::string>& digests);
   // "recording", "sealed" or "crashed".
   void set_state(std::string_view state);
   // Writes the manifest (x.part, fsync, rename): what is on disk, with what was changed here since
