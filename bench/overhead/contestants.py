@@ -1,6 +1,7 @@
 """What bench/overhead/run measures: programs and servers that wait, and do a block of work when asked."""
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -185,7 +186,18 @@ def start(case: str, variants: tuple, path: str = "") -> list:
             started.append(kind(case, variant, path))
             started[-1].wait_until_ready()
     except BaseException:
-        for contestant in started:
-            contestant.process.kill()
+        stop_all(started)
         raise
     return started
+
+
+def stop_all(contestants: list) -> None:
+    """Ends them all; whoever does not end, with all its processes, by force."""
+    for contestant in contestants:
+        members = tree(contestant.process.pid)
+        try:
+            contestant.stop()
+        except (OSError, ValueError, subprocess.TimeoutExpired):
+            for pid in members:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)

@@ -20,6 +20,8 @@ wanted = 0
 unended: tuple = ()
 
 _MAX_DETAILS = 50
+# Files of our own code, and of the expressions that it compiles (expressions.FILE_NAME).
+_OURS, _EXPRESSIONS = __file__.rpartition("/")[0] + "/", "<teller hooks>"
 _details: list[str] = []
 _sent = ""
 _started = False
@@ -86,19 +88,25 @@ def changed() -> None:
 
 
 def _code(handler: object) -> object:
-    """The code of a function, a method or an object that is called."""
+    """The code of a function, a method, a partial of one or an object that is called."""
+    for _ in range(8):
+        handler = getattr(handler, "func", handler)
     function = getattr(handler, "__func__", handler)
     return getattr(function, "__code__", None) or getattr(getattr(type(handler), "__call__", None), "__code__", None)
 
 
 def is_of_a_handler(error: BaseException) -> bool:
     """Whether a signal handler of the program raised it, which happened to run in our code: it is the program's."""
-    from _signal import getsignal, valid_signals
-
     codes, trace = set(), error.__traceback__
     while trace is not None:
-        codes.add(trace.tb_frame.f_code)
+        code = trace.tb_frame.f_code
+        if code.co_filename != _EXPRESSIONS and not code.co_filename.startswith(_OURS):
+            codes.add(code)
         trace = trace.tb_next
+    if not codes:  # the rule: an expression that does not fit the program
+        return False
+    from _signal import getsignal, valid_signals
+
     return any(_code(getsignal(number)) in codes for number in valid_signals())
 
 

@@ -37,7 +37,8 @@ int receive_hello(int connection, ring::Hello* hello) {
   message.msg_iov = &part;
   message.msg_iovlen = 1;
   message.msg_control = control;
-  message.msg_controllen = sizeof control;
+  // Room for one descriptor: the kernel opens no more than that.
+  message.msg_controllen = CMSG_LEN(sizeof(int));
   const ssize_t count = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return kNothingYet;
   const cmsghdr* header = CMSG_FIRSTHDR(&message);

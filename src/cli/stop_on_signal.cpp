@@ -7,9 +7,23 @@ namespace {
 std::atomic<bool> g_asked{false};
 std::atomic<int> g_signal{SIGINT};
 
+void ask_to_stop(int signal);
+
+// Whichever of them comes next ends the command.
+void let_go() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction current {};
+    sigaction(number, nullptr, &current);
+    if (current.sa_handler != ask_to_stop) continue;
+    current.sa_handler = SIG_DFL;
+    sigaction(number, &current, nullptr);
+  }
+}
+
 void ask_to_stop(int signal) {
   g_signal.store(signal);
   g_asked.store(true);
+  let_go();
 }
 
 }  // namespace
@@ -18,7 +32,6 @@ StopOnSignal::StopOnSignal() {
   g_asked.store(false);
   struct sigaction action {};
   action.sa_handler = ask_to_stop;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, &interrupt_);
   sigaction(SIGTERM, &action, &terminate_);
   sigaction(SIGHUP, nullptr, &hang_up_);

@@ -69,7 +69,11 @@ class Connection {
  private:
   bool wait_for(short what) const {
     pollfd wait{fd_, what, 0};
-    return !deadline_.over() && poll(&wait, 1, deadline_.left_ms(kTimeoutMs)) == 1;
+    while (!deadline_.over()) {
+      const int ready = poll(&wait, 1, deadline_.left_ms(kTimeoutMs));
+      if (ready >= 0 || errno != EINTR) return ready == 1;
+    }
+    return false;
   }
 
   int fd_ = -1;

@@ -241,13 +241,13 @@ def test_what_a_signal_handler_raises_in_an_expression_is_the_programs(project: 
     write(project, ALARMED, [{"module": "hosted", "object": "rich", "request": "args.item.size"},
                              {"module": "hosted", "object": "recorded", "record": {"engine": "'e'", "req": "[('a', args.item.size)]"}}])
     code = """
-import signal, hosted
+import functools, signal, hosted
 class Late(Exception): pass
 class Watch:
     def __call__(self, *unused): raise Late
     def on(self, *unused): raise Late
 def function(*unused): raise Late
-for handler in (function, Watch().on, Watch()):
+for handler in (function, Watch().on, Watch(), functools.partial(function, 1), functools.partial(functools.partial(Watch().on), 1)):
     signal.signal(signal.SIGUSR1, handler)
     for call in (hosted.rich, hosted.recorded):
         try:
@@ -259,7 +259,7 @@ print(hosted.rich(hosted.Item()), hosted.recorded(hosted.Item()), hosted.recorde
 """
     (project / "main.py").write_text(code)
     done = trace(project / "run", PYTHON, project / "main.py", options=("-q", "--hooks", project / "hooks.json"), cwd=project)
-    assert done.stdout.split() == [b"late"] * 6 + [b"called"] * 3, done.stderr
+    assert done.stdout.split() == [b"late"] * 10 + [b"called"] * 3, done.stderr
     assert sources(project / "run")[0]["hooks"]["record_errors"] == 1  # of None, which has no size
 
 
