@@ -237,7 +237,8 @@ Result<int> run_diagnose(Options& options) {
   TELLER_CHECK_OK(make_tokens(run, options));
   TELLER_TRY(const JsonResult by_model, learn->diagnose(run, options.diagnose));
   TELLER_TRY(Json with_idle, with_device_idle(run, *by_model));
-  TELLER_TRY(const Json diagnosis, with_ranks(run, std::move(with_idle)));
+  TELLER_TRY(Json with_stalled, with_stalled_work(run, std::move(with_idle)));
+  TELLER_TRY(const Json diagnosis, with_ranks(run, std::move(with_stalled)));
   TELLER_CHECK_OK(is_current(run, "horizontal") ? publish_with_ranks(run, diagnosis)
                                                 : publish_with_device_idle(run, diagnosis));
   return show(diagnosis, options);
