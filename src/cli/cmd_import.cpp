@@ -2,9 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +10,7 @@
 #include "base/log.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/stop_on_signal.h"
 #include "importers/importers.h"
 
 namespace teller::cli {
@@ -45,40 +44,6 @@ constexpr const char* kExamples =
 constexpr std::uint64_t kProgressFrom = 50u << 20;
 constexpr std::chrono::seconds kProgressAfter{2};
 constexpr std::size_t kShownSkipped = 20;
-
-std::atomic<bool> stop_asked{false};
-std::atomic<int> stop_signal{SIGINT};
-
-void ask_to_stop(int signal) {
-  stop_signal.store(signal);
-  stop_asked.store(true);
-}
-
-// While it lives, SIGINT, SIGTERM and SIGHUP end the import at the next piece, so that nothing is
-// left half done. A hangup that is ignored (nohup) stays so.
-class StopOnSignal {
- public:
-  StopOnSignal() {
-    struct sigaction action {};
-    action.sa_handler = ask_to_stop;
-    sigaction(SIGINT, &action, &interrupt_);
-    sigaction(SIGTERM, &action, &terminate_);
-    sigaction(SIGHUP, nullptr, &hang_up_);
-    if (hang_up_.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
-  }
-  StopOnSignal(const StopOnSignal&) = delete;
-  StopOnSignal& operator=(const StopOnSignal&) = delete;
-  ~StopOnSignal() {
-    sigaction(SIGINT, &interrupt_, nullptr);
-    sigaction(SIGTERM, &terminate_, nullptr);
-    sigaction(SIGHUP, &hang_up_, nullptr);
-  }
-
- private:
-  struct sigaction interrupt_ {};
-  struct sigaction terminate_ {};
-  struct sigaction hang_up_ {};
-};
 
 // One line on a terminal, rewritten as the import goes on.
 class ProgressLine {
@@ -191,7 +156,7 @@ void print_summary(const ImportSummary& summary) {
 // The status that a shell gives to a program which a signal ends.
 int stopped_by_signal(const Error& error) {
   std::fprintf(stderr, "teller: error: %s\n", printable(error.message).c_str());
-  return 128 + stop_signal.load();
+  return StopOnSignal::exit_code();
 }
 
 Result<int> run_import(ImportOptions& options, bool json) {
@@ -202,7 +167,7 @@ Result<int> run_import(ImportOptions& options, bool json) {
       line.show(name, done, total);
     };
   }
-  options.stop = &stop_asked;
+  options.stop = &StopOnSignal::asked();
   auto imported = import_files(options);
   line.end();
   if (!imported && imported.error().code == ErrorCode::kInterrupted) {
