@@ -237,7 +237,7 @@ def test_limits_stop_the_capture_not_the_program(tmp_path: Path) -> None:
 
 def test_children_are_followed(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    done = trace(run, "/bin/sh", "-c", "sleep 0.4 & (sleep 0.3; true) & wait")
+    done = trace(run, "/bin/sh", "-c", "sleep 2 & (sleep 1.8; true) & wait")
     assert done.returncode == 0
     processes = lines(run, "processes.jsonl")
     assert [p["comm"] for p in processes].count("sleep") == 2
