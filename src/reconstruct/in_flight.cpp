@@ -1,7 +1,6 @@
 // Finds the launches whose work never came to its end: what hangs, a profiler does not report, so
 // that only the call is there. Each gets a node of its own that is open, as `teller trace` writes.
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -9,8 +8,10 @@
 
 #include "base/json.h"
 #include "reconstruct/call_names.h"
+#include "reconstruct/graph_captures.h"
 #include "reconstruct/json_fields.h"
 #include "reconstruct/passes.h"
+#include "reconstruct/stream_progress.h"
 
 namespace teller {
 
@@ -24,8 +25,9 @@ constexpr std::int64_t kHangNs = 1'000'000'000;
 struct Process {
   std::vector<std::uint32_t> unanswered;  // launches, items
   std::uint64_t answered = 0;
-  std::int64_t all_done_ns = std::numeric_limits<std::int64_t>::min();  // what began before, ended
   bool waits = false;  // a call that synchronises has not returned
+  GraphCaptures captures;
+  StreamProgress progress;
 };
 
 class InFlightFinder {
@@ -37,7 +39,9 @@ class InFlightFinder {
   }
 
   void find() {
-    for (const Thread& thread : work_.threads) collect(thread);
+    for (std::uint32_t thread = 0; thread < work_.threads.size(); ++thread) collect(thread);
+    for (auto& [key, process] : processes_) leave_captured(process);
+    for (const std::uint32_t device : work_.devices) note_ended(work_.items[device]);
     for (const auto& [key, process] : processes_) judge(key.first, process);
   }
 
@@ -50,8 +54,8 @@ class InFlightFinder {
     }
   }
 
-  void collect(const Thread& thread) {
-    bool capturing = false;
+  void collect(std::uint32_t thread_index) {
+    const Thread& thread = work_.threads[thread_index];
     for (std::uint32_t at = thread.first; at < thread.first + thread.count; ++at) {
       const std::uint32_t index = work_.order[at];
       const Item& item = work_.items[index];
@@ -59,14 +63,14 @@ class InFlightFinder {
       const std::uint8_t facts = facts_of(item);
       if (facts == 0) continue;
       Process& process = processes_[{thread.source, thread.pid}];
-      if ((facts & kCallBeginsCapture) != 0) capturing = true;
-      if ((facts & kCallEndsCapture) != 0) capturing = false;
+      if ((facts & kCallBeginsCapture) != 0) process.captures.begin(thread_index, item.begin_ns);
+      if ((facts & kCallEndsCapture) != 0) process.captures.end(thread_index, item.end_ns);
       if ((facts & kCallWaits) != 0) note_wait(item, facts, process);
-      if ((facts & kCallLaunches) != 0) note_launch(index, capturing, process);
+      if ((facts & kCallLaunches) != 0) note_launch(index, process);
     }
   }
 
-  void note_launch(std::uint32_t index, bool capturing, Process& process) {
+  void note_launch(std::uint32_t index, Process& process) {
     const Item& item = work_.items[index];
     // A driver's call says again what the runtime's call around it says.
     const bool inner = item.parent != kNoIndex &&
@@ -76,23 +80,62 @@ class InFlightFinder {
     ++work_.counters.launches;
     if (answered_[index]) {
       ++process.answered;
-    } else if (capturing) {
-      ++work_.counters.launches_into_graphs;
     } else {
       process.unanswered.push_back(index);
     }
+  }
+
+  // What goes into a graph does not run.
+  void leave_captured(Process& process) {
+    process.captures.close();
+    work_.counters.launches_into_graphs += std::erase_if(process.unanswered, [&](auto index) {
+      const Item& launch = work_.items[index];
+      return process.captures.hold(work_.thread_of_track[launch.track], launch.begin_ns);
+    });
   }
 
   std::uint8_t facts_of(const Item& call) {
     return name_facts(work_, call.source, call.event->name).call;
   }
 
-  static void note_wait(const Item& call, std::uint8_t facts, Process& process) {
+  void note_wait(const Item& call, std::uint8_t facts, Process& process) {
     if ((call.flags & kNodeOpen) != 0) {
       process.waits = true;
-    } else if ((call.flags & kNodeFailed) == 0 && (facts & kCallWaitsForAll) != 0) {
-      process.all_done_ns = std::max(process.all_done_ns, call.begin_ns);
+    } else if ((call.flags & kNodeFailed) != 0) {
+      return;
+    } else if ((facts & kCallWaitsForAll) != 0) {
+      process.progress.note_device_wait(call.begin_ns);
+    } else if ((facts & kCallWaitsForStream) != 0) {
+      process.progress.note_stream_wait(named_stream(call), call.begin_ns);
     }
+  }
+
+  void note_ended(const Item& device) {
+    if (device.parent == kNoIndex || (device.flags & (kNodeOpen | kNodeFailed)) != 0) return;
+    const Item& call = work_.items[device.parent];
+    if (call.kind != ItemKind::kCall) return;
+    const Thread& thread = work_.threads[work_.thread_of_track[call.track]];
+    const auto process = processes_.find({thread.source, thread.pid});
+    if (process == processes_.end() || process->second.unanswered.empty()) return;
+    const bool graph = (device.flags & kNodeGraph) != 0;
+    process->second.progress.note_ended(place_of(call), device.track, graph);
+  }
+
+  LaunchPlace place_of(const Item& call) const {
+    LaunchPlace place{named_stream(call), kNoIndex, call.begin_ns, call.end_ns};
+    std::uint32_t around = call.parent;
+    while (around != kNoIndex && work_.items[around].kind == ItemKind::kCall) {
+      around = work_.items[around].parent;
+    }
+    if (around != kNoIndex) place.range = work_.items[around].event->name;
+    return place;
+  }
+
+  // Few dialects' calls name their stream: -1 in the others.
+  std::int64_t named_stream(const Item& call) const {
+    const std::string_view attrs = work_.sources[call.source].file.string(call.event->attrs);
+    if (attrs.find("\"stream\"") == std::string_view::npos) return -1;
+    return number_of(parse_json(attrs), "stream");
   }
 
   void judge(std::uint16_t source, const Process& process) {
@@ -102,7 +145,7 @@ class InFlightFinder {
     }
     std::vector<std::uint32_t> pending;
     for (const std::uint32_t index : process.unanswered) {
-      if (work_.items[index].begin_ns < process.all_done_ns) {
+      if (process.progress.has_passed(place_of(work_.items[index]))) {
         ++work_.counters.launches_without_activity;
       } else {
         pending.push_back(index);
