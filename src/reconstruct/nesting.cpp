@@ -105,7 +105,7 @@ class Nester {
   // those that close it, so that it nests in none of them. It is what the program asked for: the
   // frames end where it begins, and it stands beside them. Calls that it makes keep it inside.
   void cut_frames_around(const Item& item) {
-    if (item.kind != ItemKind::kRange || is_frame(item)) return;
+    if (!is_annotation(item)) return;
     while (!around_.empty()) {
       Item& top = items_[around_.back()];
       if (!is_frame(top) || top.end_ns >= item.end_ns) return;
@@ -121,6 +121,11 @@ class Nester {
   }
 
   static bool is_frame(const Item& item) { return (item.event->flags & kFlagPython) != 0; }
+
+  // A range that the program asked for: not an operator, which runs inside what called it.
+  static bool is_annotation(const Item& item) {
+    return item.kind == ItemKind::kRange && !is_frame(item) && item.layer != Layer::kBackEnd;
+  }
 
   void outlasts(Item& item, const Item& parent, bool loose) {
     if (loose) {

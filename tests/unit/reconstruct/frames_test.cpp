@@ -81,6 +81,20 @@ TEST(Frames, AnAnnotationInsideAFunctionCutsNothing) {
   EXPECT_EQ(rebuilt.counter("frames_cut_by_annotations"), 0u);
 }
 
+TEST(Frames, AnOperatorIsClippedToTheFunctionThatItOutlasts) {
+  RunBuilder run;
+  frame(run, "a.py(1): main", 0, 100'000);
+  frame(run, "a.py(5): forward", 1'000, 91'000);
+  run.range("aten::linear", 40'000, 91'002, kFlagOperator);
+  frame(run, "a.py(9): later", 95'000, 96'000);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.counter("frames_cut_by_annotations"), 0u);
+  EXPECT_EQ(rebuilt.counter("overlaps_clipped"), 1u);
+  EXPECT_EQ(rebuilt.parent("aten::linear"), "a.py(5): forward");
+  EXPECT_EQ(rebuilt.chains.nodes.end_ns[rebuilt.node("aten::linear")], 91'000);
+  EXPECT_EQ(rebuilt.chains.nodes.end_ns[rebuilt.node("a.py(5): forward")], 91'000);
+}
+
 TEST(Frames, AnnotationsThatOverlapEachOtherAreStillClipped) {
   RunBuilder run;
   run.range("first", 0, 50).range("second", 20, 100);
