@@ -7,6 +7,7 @@
 #include "base/huge_pages.h"
 #include "reconstruct/item_order.h"
 #include "reconstruct/passes.h"
+#include "reconstruct/text_key.h"
 
 namespace teller {
 
@@ -151,8 +152,8 @@ class Nester {
     if (interval != interval_) calls_.clear();
     interval_ = interval;
     return !calls_
-                .insert({event.correlation, event.external, event.value, event.name, event.attrs,
-                         event.flags})
+                .insert({event.correlation, event.external, event.value, event.name, event.flags,
+                         TextKey{&work_.sources[item.source].file, event.attrs}})
                 .second;
   }
 
@@ -168,8 +169,7 @@ class Nester {
   std::vector<Item>& items_;
   std::vector<std::uint32_t> around_;  // innermost last
   // The calls of one interval, as far as duplicates are equal.
-  std::set<
-      std::tuple<std::uint64_t, std::uint64_t, std::int64_t, StringId, StringId, std::uint16_t>>
+  std::set<std::tuple<std::uint64_t, std::uint64_t, std::int64_t, StringId, std::uint16_t, TextKey>>
       calls_;
   std::pair<std::int64_t, std::int64_t> interval_;
 };
