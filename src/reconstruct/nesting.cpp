@@ -13,6 +13,9 @@ namespace teller {
 
 namespace {
 
+// Times in whole microseconds, or in doubles of them, are off by up to so much.
+constexpr std::int64_t kRoundingNs = 1'000;
+
 // Sorts the host items by thread: threads' `first` and `count`, and work.order.
 void group_by_thread(Workspace& work) {
   const auto on_thread = [&](const Item& item) { return item.kind != ItemKind::kDevice; };
@@ -64,6 +67,7 @@ class Nester {
     if (!loose) {
       leave_overlapped(item);
       cut_frames_around(item);
+      while (leave_earlier_sibling(item)) cut_frames_around(item);
     }
     bool leaf = instant;
     if (!around_.empty()) {
@@ -121,6 +125,36 @@ class Nester {
     frame.flags |= kNodeRepaired;
   }
 
+  // Rounded times let what follows a range begin shortly before that ends. The one before, and what
+  // is still open in it, end where the next begins: as a child the next would keep nothing of its
+  // length, and a step would be lost. What lies in a range by more than half is its child.
+  bool leave_earlier_sibling(const Item& item) {
+    for (std::size_t at = around_.size(); at > 0; --at) {
+      const Item& earlier = items_[around_[at - 1]];
+      if (earlier.end_ns >= item.end_ns) return false;
+      if (!follows(earlier, item)) continue;
+      for (; around_.size() >= at; around_.pop_back()) clip(items_[around_.back()], item.begin_ns);
+      return true;
+    }
+    return false;
+  }
+
+  // Only what is of one sort: an annotation keeps its length, whatever operators do at its end.
+  static bool follows(const Item& earlier, const Item& item) {
+    const std::int64_t overlap = earlier.end_ns - item.begin_ns;
+    const std::int64_t shorter =
+        std::min(earlier.end_ns - earlier.begin_ns, item.end_ns - item.begin_ns);
+    return overlap > 0 && overlap <= kRoundingNs && overlap < shorter - overlap &&
+           earlier.kind == item.kind && is_frame(earlier) == is_frame(item) &&
+           is_annotation(earlier) == is_annotation(item);
+  }
+
+  void clip(Item& item, std::int64_t end_ns) {
+    item.end_ns = end_ns;
+    item.flags |= kNodeRepaired;
+    ++work_.counters.overlaps_clipped;
+  }
+
   static bool is_frame(const Item& item) { return (item.event->flags & kFlagPython) != 0; }
 
   // A range that the program asked for: not an operator, which runs inside what called it.
@@ -138,9 +172,7 @@ class Nester {
     if (is_frame(item) && parent.kind == ItemKind::kRange && cut) {
       return cut_frame(item, parent.end_ns);
     }
-    item.end_ns = parent.end_ns;
-    item.flags |= kNodeRepaired;
-    ++work_.counters.overlaps_clipped;
+    clip(item, parent.end_ns);
   }
 
   // The same call twice: a thread can't make two calls of one correlation id in the same interval.
