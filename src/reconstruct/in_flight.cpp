@@ -1,6 +1,7 @@
 // Finds the launches whose work never came to its end: what hangs, a profiler does not report, so
 // that only the call is there. Each gets a node of its own that is open, as `teller trace` writes.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -24,6 +25,7 @@ constexpr std::int64_t kHangNs = 1'000'000'000;
 // What a process launched.
 struct Process {
   std::vector<std::uint32_t> unanswered;  // launches, items
+  std::int64_t first_unanswered_ns = std::numeric_limits<std::int64_t>::max();
   std::uint64_t answered = 0;
   bool waits = false;  // a call that synchronises has not returned
   GraphCaptures captures;
@@ -92,6 +94,10 @@ class InFlightFinder {
       const Item& launch = work_.items[index];
       return process.captures.hold(work_.thread_of_track[launch.track], launch.begin_ns);
     });
+    for (const std::uint32_t index : process.unanswered) {
+      process.first_unanswered_ns =
+          std::min(process.first_unanswered_ns, work_.items[index].begin_ns);
+    }
   }
 
   std::uint8_t facts_of(const Item& call) {
@@ -117,18 +123,24 @@ class InFlightFinder {
     const Thread& thread = work_.threads[work_.thread_of_track[call.track]];
     const auto process = processes_.find({thread.source, thread.pid});
     if (process == processes_.end() || process->second.unanswered.empty()) return;
-    const bool graph = (device.flags & kNodeGraph) != 0;
-    process->second.progress.note_ended(place_of(call), device.track, graph);
+    StreamProgress& progress = process->second.progress;
+    if (call.begin_ns < process->second.first_unanswered_ns) {
+      return progress.note_used(range_around(call), device.track);
+    }
+    progress.note_ended(place_of(call), device.track, (device.flags & kNodeGraph) != 0);
   }
 
   LaunchPlace place_of(const Item& call) const {
-    LaunchPlace place{named_stream(call), kNoIndex, call.begin_ns, call.end_ns};
+    return {named_stream(call), range_around(call), call.begin_ns, call.end_ns};
+  }
+
+  // Name of the innermost range around a call; kNoIndex for none.
+  std::uint32_t range_around(const Item& call) const {
     std::uint32_t around = call.parent;
     while (around != kNoIndex && work_.items[around].kind == ItemKind::kCall) {
       around = work_.items[around].parent;
     }
-    if (around != kNoIndex) place.range = work_.items[around].event->name;
-    return place;
+    return around == kNoIndex ? kNoIndex : work_.items[around].event->name;
   }
 
   // Few dialects' calls name their stream: -1 in the others.

@@ -18,8 +18,17 @@ void StreamProgress::note_ended(const LaunchPlace& launch, std::uint32_t track, 
   if (launch.stream >= 0)
     raise(named_.try_emplace(launch.stream, kNever).first->second, launch.begin_ns);
   raise(on_track_.try_emplace(track, kNever).first->second, launch.begin_ns);
-  if (launch.range == kNoIndex) return;
-  std::vector<std::uint32_t>& tracks = tracks_of_range_[launch.range];
+  note_used(launch.range, track);
+}
+
+void StreamProgress::note_used(std::uint32_t range, std::uint32_t track) {
+  const std::uint64_t pair = (std::uint64_t{range} << 32 | track) + 1;
+  std::uint64_t& recent = recent_[(range ^ track) % kRecent];
+  if (recent == pair) return;
+  recent = pair;
+  on_track_.try_emplace(track, kNever);
+  if (range == kNoIndex) return;
+  std::vector<std::uint32_t>& tracks = tracks_of_range_[range];
   if (std::find(tracks.begin(), tracks.end(), track) == tracks.end()) tracks.push_back(track);
 }
 

@@ -2,6 +2,8 @@
 // runs its work in order. Private to reconstruct/ and its tests.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -22,6 +24,8 @@ struct LaunchPlace {
 
 class StreamProgress {
  public:
+  // Work of a launch from `range` (kNoIndex: of none) is on the device's stream `track`.
+  void note_used(std::uint32_t range, std::uint32_t track);
   // Work of `launch` on the device's stream `track` ended. `graph`: one node of a graph, which may
   // run beside the stream that the graph was put on.
   void note_ended(const LaunchPlace& launch, std::uint32_t track, bool graph);
@@ -36,6 +40,8 @@ class StreamProgress {
   bool has_passed(const LaunchPlace& launch) const;
 
  private:
+  // Most pairs of range and track are among the last ones.
+  static constexpr std::size_t kRecent = 64;
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
 
   std::int64_t passed_on_named(std::int64_t stream) const;
@@ -47,6 +53,7 @@ class StreamProgress {
   std::map<std::int64_t, std::int64_t> named_;      // by the stream that the call names
   std::map<std::uint32_t, std::int64_t> on_track_;  // by the device's stream
   std::map<std::uint32_t, std::vector<std::uint32_t>> tracks_of_range_;
+  std::array<std::uint64_t, kRecent> recent_{};  // range and track, + 1 so that 0 is none
   std::int64_t device_wait_ = kNever;
   std::map<std::int64_t, std::int64_t> stream_waits_;  // by stream, -1 unknown
 };
