@@ -166,10 +166,10 @@ TEST(Order, PopsThatStandBeforeTheirPushesInTheFileCloseThem) {
   EXPECT_EQ(rebuilt.records("nodes"), 4u);
 }
 
-// Compares of 1 MiB each, 20 000 log 20 000 of them, would take a minute.
+// Compares of 4 MiB each, 20 000 log 20 000 of them, would take a minute.
 TEST(Order, EqualItemsWithOneLongNameTakeNoTime) {
   RunBuilder run;
-  const std::string name(1 << 20, 'x');
+  const std::string name(4 << 20, 'x');
   EventRecord range = run.make(EventKind::kRange, name, 1000, 2000);
   EventRecord start = run.make(EventKind::kRangeStart, name, 10, 10);
   const int count = 20'000;
