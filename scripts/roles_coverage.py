@@ -2,7 +2,7 @@
 """How much of the device's time in real traces has a role, and what has none.
 
 usage: roles_coverage.py TELLER TRACE…       (files that `teller import` reads; folders and .tar.gz are searched)
-Exit code 1 if less than --least of the time of any trace has a role.
+Exit code 1 if less than --least of the time of any trace has a role, 2 if there is no trace.
 """
 from __future__ import annotations
 
@@ -61,7 +61,11 @@ def main() -> int:
     low = 0
     print("with a role:  time    count   trace")
     with tempfile.TemporaryDirectory() as folder:
-        for trace in traces(arguments.paths, Path(folder)):
+        found = traces(arguments.paths, Path(folder))
+        if not found:
+            print(f"roles_coverage.py: no trace ({', '.join(SUFFIXES)}) in {', '.join(map(str, arguments.paths))}", file=sys.stderr)
+            return 2
+        for trace in found:
             names = roles_of(arguments.teller, trace, arguments.roles, Path(folder))
             time = sum(name["time_ns"] for name in names)
             known = [name for name in names if name["role"] is not None]

@@ -8,6 +8,7 @@
 #include "base/huge_pages.h"
 #include "reconstruct/item_order.h"
 #include "reconstruct/passes.h"
+#include "reconstruct/text_key.h"
 
 namespace teller {
 
@@ -155,7 +156,8 @@ class Binder {
   // A graph's launch has many activities that begin at one time: any of them may come twice.
   bool is_duplicate(const Item& item) {
     const EventRecord& event = *item.event;
-    return !twins_.insert({item.end_ns, event.name, event.track, event.attrs, event.kind}).second;
+    const TextKey attrs{&work_.sources[source_].file, event.attrs};
+    return !twins_.insert({item.end_ns, event.name, event.track, event.kind, attrs}).second;
   }
 
   void drop(Item& item) {
@@ -206,7 +208,7 @@ class Binder {
   std::vector<Key> homeless_;
   std::vector<std::uint32_t> early_;
   // Activities of one id and begin, as far as duplicates are equal.
-  std::set<std::tuple<std::int64_t, StringId, TrackId, StringId, std::uint16_t>> twins_;
+  std::set<std::tuple<std::int64_t, StringId, TrackId, std::uint16_t, TextKey>> twins_;
   std::uint32_t last_launch_ = kNoIndex;
 };
 

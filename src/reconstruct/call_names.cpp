@@ -24,6 +24,7 @@ std::uint8_t call_facts(std::string_view name) {
   if (contains(name, "DeviceSynchronize") || contains(name, "CtxSynchronize")) {
     facts |= kCallWaitsForAll;
   }
+  if (contains(name, "StreamSynchronize")) facts |= kCallWaitsForStream;
   if (contains(name, "BeginCapture")) facts |= kCallBeginsCapture;
   if (contains(name, "EndCapture")) facts |= kCallEndsCapture;
   return static_cast<std::uint8_t>(facts);

@@ -13,6 +13,7 @@ enum CallFact : std::uint8_t {
   kCallWaitsForAll = 1u << 2,    // ... all that the process launched before
   kCallBeginsCapture = 1u << 3,  // what the thread launches from here on becomes a graph
   kCallEndsCapture = 1u << 4,
+  kCallWaitsForStream = 1u << 5,  // returns when all that was launched on one stream has ended
 };
 
 // CallFacts of a call of CUDA or HIP; 0 for any other name.

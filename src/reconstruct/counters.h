@@ -60,7 +60,8 @@ struct ReconstructCounters {
   std::uint64_t launches_at_end = 0;       // the capture ended before their work did
   std::uint64_t launches_into_graphs = 0;  // captured into a graph: nothing ran
   std::uint64_t launches_without_device = 0;  // of processes without any device activity
-  // Their work had ended, for the device was waited for, but was not recorded.
+  // Their work had ended, for later work of their stream had, or it was waited for, but was not
+  // recorded.
   std::uint64_t launches_without_activity = 0;
   std::uint64_t calls = 0;
   std::uint64_t calls_in_ranges = 0;

@@ -9,8 +9,10 @@
 
 #include "base/json.h"
 #include "reconstruct/call_names.h"
+#include "reconstruct/graph_captures.h"
 #include "reconstruct/json_fields.h"
 #include "reconstruct/passes.h"
+#include "reconstruct/stream_progress.h"
 
 namespace teller {
 
@@ -23,9 +25,11 @@ constexpr std::int64_t kHangNs = 1'000'000'000;
 // What a process launched.
 struct Process {
   std::vector<std::uint32_t> unanswered;  // launches, items
+  std::int64_t first_unanswered_ns = std::numeric_limits<std::int64_t>::max();
   std::uint64_t answered = 0;
-  std::int64_t all_done_ns = std::numeric_limits<std::int64_t>::min();  // what began before, ended
   bool waits = false;  // a call that synchronises has not returned
+  GraphCaptures captures;
+  StreamProgress progress;
 };
 
 class InFlightFinder {
@@ -37,7 +41,9 @@ class InFlightFinder {
   }
 
   void find() {
-    for (const Thread& thread : work_.threads) collect(thread);
+    for (std::uint32_t thread = 0; thread < work_.threads.size(); ++thread) collect(thread);
+    for (auto& [key, process] : processes_) leave_captured(process);
+    for (const std::uint32_t device : work_.devices) note_ended(work_.items[device]);
     for (const auto& [key, process] : processes_) judge(key.first, process);
   }
 
@@ -50,8 +56,8 @@ class InFlightFinder {
     }
   }
 
-  void collect(const Thread& thread) {
-    bool capturing = false;
+  void collect(std::uint32_t thread_index) {
+    const Thread& thread = work_.threads[thread_index];
     for (std::uint32_t at = thread.first; at < thread.first + thread.count; ++at) {
       const std::uint32_t index = work_.order[at];
       const Item& item = work_.items[index];
@@ -59,14 +65,14 @@ class InFlightFinder {
       const std::uint8_t facts = facts_of(item);
       if (facts == 0) continue;
       Process& process = processes_[{thread.source, thread.pid}];
-      if ((facts & kCallBeginsCapture) != 0) capturing = true;
-      if ((facts & kCallEndsCapture) != 0) capturing = false;
+      if ((facts & kCallBeginsCapture) != 0) process.captures.begin(thread_index, item.begin_ns);
+      if ((facts & kCallEndsCapture) != 0) process.captures.end(thread_index, item.end_ns);
       if ((facts & kCallWaits) != 0) note_wait(item, facts, process);
-      if ((facts & kCallLaunches) != 0) note_launch(index, capturing, process);
+      if ((facts & kCallLaunches) != 0) note_launch(index, process);
     }
   }
 
-  void note_launch(std::uint32_t index, bool capturing, Process& process) {
+  void note_launch(std::uint32_t index, Process& process) {
     const Item& item = work_.items[index];
     // A driver's call says again what the runtime's call around it says.
     const bool inner = item.parent != kNoIndex &&
@@ -76,10 +82,21 @@ class InFlightFinder {
     ++work_.counters.launches;
     if (answered_[index]) {
       ++process.answered;
-    } else if (capturing) {
-      ++work_.counters.launches_into_graphs;
     } else {
       process.unanswered.push_back(index);
+    }
+  }
+
+  // What goes into a graph does not run.
+  void leave_captured(Process& process) {
+    process.captures.close();
+    work_.counters.launches_into_graphs += std::erase_if(process.unanswered, [&](auto index) {
+      const Item& launch = work_.items[index];
+      return process.captures.hold(work_.thread_of_track[launch.track], launch.begin_ns);
+    });
+    for (const std::uint32_t index : process.unanswered) {
+      process.first_unanswered_ns =
+          std::min(process.first_unanswered_ns, work_.items[index].begin_ns);
     }
   }
 
@@ -87,12 +104,50 @@ class InFlightFinder {
     return name_facts(work_, call.source, call.event->name).call;
   }
 
-  static void note_wait(const Item& call, std::uint8_t facts, Process& process) {
+  void note_wait(const Item& call, std::uint8_t facts, Process& process) {
     if ((call.flags & kNodeOpen) != 0) {
       process.waits = true;
-    } else if ((call.flags & kNodeFailed) == 0 && (facts & kCallWaitsForAll) != 0) {
-      process.all_done_ns = std::max(process.all_done_ns, call.begin_ns);
+    } else if ((call.flags & kNodeFailed) != 0) {
+      return;
+    } else if ((facts & kCallWaitsForAll) != 0) {
+      process.progress.note_device_wait(call.begin_ns);
+    } else if ((facts & kCallWaitsForStream) != 0) {
+      process.progress.note_stream_wait(named_stream(call), call.begin_ns);
     }
+  }
+
+  void note_ended(const Item& device) {
+    if (device.parent == kNoIndex || (device.flags & (kNodeOpen | kNodeFailed)) != 0) return;
+    const Item& call = work_.items[device.parent];
+    if (call.kind != ItemKind::kCall) return;
+    const Thread& thread = work_.threads[work_.thread_of_track[call.track]];
+    const auto process = processes_.find({thread.source, thread.pid});
+    if (process == processes_.end() || process->second.unanswered.empty()) return;
+    StreamProgress& progress = process->second.progress;
+    if (call.begin_ns < process->second.first_unanswered_ns) {
+      return progress.note_used(range_around(call), device.track);
+    }
+    progress.note_ended(place_of(call), device.track, (device.flags & kNodeGraph) != 0);
+  }
+
+  LaunchPlace place_of(const Item& call) const {
+    return {named_stream(call), range_around(call), call.begin_ns, call.end_ns};
+  }
+
+  // Name of the innermost range around a call; kNoIndex for none.
+  std::uint32_t range_around(const Item& call) const {
+    std::uint32_t around = call.parent;
+    while (around != kNoIndex && work_.items[around].kind == ItemKind::kCall) {
+      around = work_.items[around].parent;
+    }
+    return around == kNoIndex ? kNoIndex : work_.items[around].event->name;
+  }
+
+  // Few dialects' calls name their stream: -1 in the others.
+  std::int64_t named_stream(const Item& call) const {
+    const std::string_view attrs = work_.sources[call.source].file.string(call.event->attrs);
+    if (attrs.find("\"stream\"") == std::string_view::npos) return -1;
+    return number_of(parse_json(attrs), "stream");
   }
 
   void judge(std::uint16_t source, const Process& process) {
@@ -102,7 +157,7 @@ class InFlightFinder {
     }
     std::vector<std::uint32_t> pending;
     for (const std::uint32_t index : process.unanswered) {
-      if (work_.items[index].begin_ns < process.all_done_ns) {
+      if (process.progress.has_passed(place_of(work_.items[index]))) {
         ++work_.counters.launches_without_activity;
       } else {
         pending.push_back(index);

@@ -7,10 +7,14 @@
 #include "base/huge_pages.h"
 #include "reconstruct/item_order.h"
 #include "reconstruct/passes.h"
+#include "reconstruct/text_key.h"
 
 namespace teller {
 
 namespace {
+
+// Times in whole microseconds, or in doubles of them, are off by up to so much.
+constexpr std::int64_t kRoundingNs = 1'000;
 
 // Sorts the host items by thread: threads' `first` and `count`, and work.order.
 void group_by_thread(Workspace& work) {
@@ -63,6 +67,7 @@ class Nester {
     if (!loose) {
       leave_overlapped(item);
       cut_frames_around(item);
+      while (leave_earlier_sibling(item)) cut_frames_around(item);
     }
     bool leaf = instant;
     if (!around_.empty()) {
@@ -105,7 +110,7 @@ class Nester {
   // those that close it, so that it nests in none of them. It is what the program asked for: the
   // frames end where it begins, and it stands beside them. Calls that it makes keep it inside.
   void cut_frames_around(const Item& item) {
-    if (item.kind != ItemKind::kRange || is_frame(item)) return;
+    if (!is_annotation(item)) return;
     while (!around_.empty()) {
       Item& top = items_[around_.back()];
       if (!is_frame(top) || top.end_ns >= item.end_ns) return;
@@ -120,7 +125,42 @@ class Nester {
     frame.flags |= kNodeRepaired;
   }
 
+  // Rounded times let what follows a range begin shortly before that ends. The one before, and what
+  // is still open in it, end where the next begins: as a child the next would keep nothing of its
+  // length, and a step would be lost. What lies in a range by more than half is its child.
+  bool leave_earlier_sibling(const Item& item) {
+    for (std::size_t at = around_.size(); at > 0; --at) {
+      const Item& earlier = items_[around_[at - 1]];
+      if (earlier.end_ns >= item.end_ns) return false;
+      if (!follows(earlier, item)) continue;
+      for (; around_.size() >= at; around_.pop_back()) clip(items_[around_.back()], item.begin_ns);
+      return true;
+    }
+    return false;
+  }
+
+  // Only what is of one sort: an annotation keeps its length, whatever operators do at its end.
+  static bool follows(const Item& earlier, const Item& item) {
+    const std::int64_t overlap = earlier.end_ns - item.begin_ns;
+    const std::int64_t shorter =
+        std::min(earlier.end_ns - earlier.begin_ns, item.end_ns - item.begin_ns);
+    return overlap > 0 && overlap <= kRoundingNs && overlap < shorter - overlap &&
+           earlier.kind == item.kind && is_frame(earlier) == is_frame(item) &&
+           is_annotation(earlier) == is_annotation(item);
+  }
+
+  void clip(Item& item, std::int64_t end_ns) {
+    item.end_ns = end_ns;
+    item.flags |= kNodeRepaired;
+    ++work_.counters.overlaps_clipped;
+  }
+
   static bool is_frame(const Item& item) { return (item.event->flags & kFlagPython) != 0; }
+
+  // A range that the program asked for: not an operator, which runs inside what called it.
+  static bool is_annotation(const Item& item) {
+    return item.kind == ItemKind::kRange && !is_frame(item) && item.layer != Layer::kBackEnd;
+  }
 
   void outlasts(Item& item, const Item& parent, bool loose) {
     if (loose) {
@@ -132,9 +172,7 @@ class Nester {
     if (is_frame(item) && parent.kind == ItemKind::kRange && cut) {
       return cut_frame(item, parent.end_ns);
     }
-    item.end_ns = parent.end_ns;
-    item.flags |= kNodeRepaired;
-    ++work_.counters.overlaps_clipped;
+    clip(item, parent.end_ns);
   }
 
   // The same call twice: a thread can't make two calls of one correlation id in the same interval.
@@ -146,8 +184,8 @@ class Nester {
     if (interval != interval_) calls_.clear();
     interval_ = interval;
     return !calls_
-                .insert({event.correlation, event.external, event.value, event.name, event.attrs,
-                         event.flags})
+                .insert({event.correlation, event.external, event.value, event.name, event.flags,
+                         TextKey{&work_.sources[item.source].file, event.attrs}})
                 .second;
   }
 
@@ -163,8 +201,7 @@ class Nester {
   std::vector<Item>& items_;
   std::vector<std::uint32_t> around_;  // innermost last
   // The calls of one interval, as far as duplicates are equal.
-  std::set<
-      std::tuple<std::uint64_t, std::uint64_t, std::int64_t, StringId, StringId, std::uint16_t>>
+  std::set<std::tuple<std::uint64_t, std::uint64_t, std::int64_t, StringId, std::uint16_t, TextKey>>
       calls_;
   std::pair<std::int64_t, std::int64_t> interval_;
 };

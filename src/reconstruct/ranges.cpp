@@ -3,49 +3,63 @@
 #include <limits>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/huge_pages.h"
 #include "reconstruct/open_ranges.h"
 #include "reconstruct/passes.h"
+#include "reconstruct/text_key.h"
 
 namespace teller {
 
 namespace {
+
+// Threads with domains (stack_key()) whose pushes and pops stand in another order than their times.
+using UnorderedStacks = std::unordered_set<std::uint64_t>;
 
 class Collector {
  public:
   Collector(Workspace& work, std::uint16_t index)
       : work_(work), source_(work.sources[index]), index_(index) {}
 
-  // Reads the records as they stand in the file. False, with the work half done, if the pushes and
+  // Reads the records as they stand in the file. False, with work to be undone, if the pushes and
   // pops of a thread do not stand in the order of their times: see run_sorted().
   bool run() {
     for (const auto block : source_.file.blocks()) {
       for (const EventRecord& event : block) add(event);
-      if (!in_order_) return false;
     }
+    if (!unordered_.empty()) return false;
     pair_starts();
     return true;
   }
 
-  // The same for records in any order.
-  void run_sorted() {
+  // The same, with the pushes and pops of the threads and domains in `unordered` sorted by time.
+  // Those of others stay as they stand: their order says more than their times.
+  void run_sorted(const UnorderedStacks& unordered) {
     std::vector<const EventRecord*> events;
-    events.reserve(source_.file.event_count());
     for (const auto block : source_.file.blocks()) {
-      for (const EventRecord& event : block) events.push_back(&event);
+      for (const EventRecord& event : block) {
+        if (is_edge(event) && unordered.contains(stack_key(event))) {
+          events.push_back(&event);
+        } else {
+          add(event);
+        }
+      }
     }
     // What a thread pops and pushes at one time: the pops come first, for ranges that follow each
     // other are more frequent than ranges without length.
     const auto key = [&](const EventRecord& event) {
       const bool push = event.kind == static_cast<std::uint16_t>(EventKind::kRangePush);
-      return std::tuple(event.begin_ns, push, source_.file.string(push ? event.name : 0));
+      return std::tuple(event.begin_ns, push, TextKey{&source_.file, push ? event.name : 0});
     };
     std::sort(events.begin(), events.end(),
               [&](const EventRecord* a, const EventRecord* b) { return key(*a) < key(*b); });
     for (const EventRecord* event : events) add(*event);
     pair_starts();
   }
+
+  // After run(): the threads and domains whose pushes and pops are out of order.
+  const UnorderedStacks& unordered() const { return unordered_; }
 
  private:
   // What a thread has pushed in one domain, innermost last.
@@ -207,14 +221,22 @@ class Collector {
                                                                     : Layer::kFrontEnd;
   }
 
+  static bool is_edge(const EventRecord& event) {
+    return event.kind == static_cast<std::uint16_t>(EventKind::kRangePush) ||
+           event.kind == static_cast<std::uint16_t>(EventKind::kRangePop);
+  }
+
+  std::uint64_t stack_key(const EventRecord& event) const {
+    return std::uint64_t{work_.thread_of_track[track_of(event)]} << 32 | event.domain;
+  }
+
   Stack& stack_at(const EventRecord& event, std::int64_t time_ns) {
-    const std::uint64_t thread = work_.thread_of_track[track_of(event)];
-    const std::uint64_t key = thread << 32 | event.domain;
+    const std::uint64_t key = stack_key(event);
     if (last_stack_ == nullptr || key != last_key_) {
       last_stack_ = &stacks_[key];  // stays valid: unordered_map never moves its elements
       last_key_ = key;
     }
-    if (time_ns < last_stack_->last_ns) in_order_ = false;
+    if (time_ns < last_stack_->last_ns) unordered_.insert(key);
     last_stack_->last_ns = time_ns;
     return *last_stack_;
   }
@@ -243,7 +265,7 @@ class Collector {
   void pair_starts() {
     const auto key = [&](const EventRecord& event) {
       const bool end = event.kind == static_cast<std::uint16_t>(EventKind::kRangeEnd);
-      return std::tuple(event.begin_ns, end, source_.file.string(event.name),
+      return std::tuple(event.begin_ns, end, TextKey{&source_.file, event.name},
                         source_.tracks[event.track < source_.tracks.size() ? event.track : 0]);
     };
     const auto before = [&](const EventRecord* a, const EventRecord* b) {
@@ -336,20 +358,21 @@ class Collector {
   OpenRanges started_;
   Stack* last_stack_ = nullptr;
   std::uint64_t last_key_ = 0;
-  bool in_order_ = true;
+  UnorderedStacks unordered_;
 };
 
 // Collects the records of one source in whatever order they stand.
 void collect_source(Workspace& work, std::uint16_t index) {
   const std::size_t items = work.items.size();
   const ReconstructCounters counters = work.counters;
-  if (Collector(work, index).run()) return;
+  Collector collector(work, index);
+  if (collector.run()) return;
   work.items.resize(items);
   work.counters = counters;
   Source& source = work.sources[index];
   source.balance = {};
   source.calls = source.devices = source.linked_ranges = 0;
-  Collector(work, index).run_sorted();
+  Collector(work, index).run_sorted(collector.unordered());
 }
 
 // What never ended lasts until the last sign of life of its source.

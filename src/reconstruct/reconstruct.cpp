@@ -46,10 +46,12 @@ Result<ReconstructSummary> reconstruct(RunFolder& run, const ReconstructOptions&
   TELLER_CHECK_OK(align_logs(run, {options.log_window_ns}, work, logs));
   number_by_first_use(work);
   const std::vector<RoleEntry> roles = find_roles(work.chains, table);
-  TELLER_TRY(ReconstructSummary summary, summarise(run, work, logs, {table, roles}));
+  const std::string roles_text = roles_json(work.chains, table, roles);
+  TELLER_TRY(ReconstructSummary summary,
+             summarise(run, work, logs, {table, roles, roles_text.size()}));
   TELLER_CHECK_OK(work.chains.write(run.file("chains.tcol")));
   TELLER_CHECK_OK(write_file_atomic(run.file("reconstruct.json"), summary.json));
-  TELLER_CHECK_OK(write_file_atomic(run.file("roles.json"), roles_json(work.chains, table, roles)));
+  TELLER_CHECK_OK(write_file_atomic(run.file("roles.json"), roles_text));
   TELLER_CHECK_OK(publish(run, options, work.chains.nodes.parent.size()));
   return summary;
 }

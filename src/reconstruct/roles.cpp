@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace teller {
 
@@ -55,30 +56,61 @@ Json sums_json(const char* key, std::vector<Sum> sums, std::size_t most) {
   return list;
 }
 
+// The entries that are used, found by layer and name. Names are the first strings of the chains, so
+// that four bytes each are room enough to find the entries of one by.
+class EntryList {
+ public:
+  explicit EntryList(const std::vector<std::uint32_t>& names) {
+    const auto largest = std::max_element(names.begin(), names.end());
+    if (largest != names.end()) first_.assign(std::size_t{*largest} + 1, kNoIndex);
+  }
+
+  RoleEntry& at(std::uint8_t layer, std::uint32_t name) {
+    layer = std::min<std::uint8_t>(layer, kLayers - 1);
+    std::uint32_t* at = &first_[name];
+    while (*at != kNoIndex && entries_[*at].layer != layer) at = &next_[*at];
+    if (*at == kNoIndex) {
+      *at = static_cast<std::uint32_t>(entries_.size());
+      RoleEntry& entry = entries_.emplace_back();
+      entry.layer = layer;
+      entry.name = name;
+      next_.push_back(kNoIndex);
+      return entry;
+    }
+    return entries_[*at];
+  }
+
+  // All of them, in the order of the layers, then of the strings.
+  std::vector<RoleEntry> take() {
+    std::sort(entries_.begin(), entries_.end(), [](const RoleEntry& a, const RoleEntry& b) {
+      return a.layer != b.layer ? a.layer < b.layer : a.name < b.name;
+    });
+    return std::move(entries_);
+  }
+
+ private:
+  std::vector<std::uint32_t> first_;  // by name: an entry
+  std::vector<std::uint32_t> next_;   // by entry: the next one of its name
+  std::vector<RoleEntry> entries_;
+};
+
 }  // namespace
 
 std::vector<RoleEntry> find_roles(const ChainsBuilder& chains, const RoleTable& table) {
   const auto& nodes = chains.nodes;
-  // Names are the first strings of the chains; those of log lines need no room here.
-  const auto largest = std::max_element(nodes.name.begin(), nodes.name.end());
-  const std::size_t names = largest == nodes.name.end() ? 0 : std::size_t{*largest} + 1;
-  std::vector<RoleEntry> entries(kLayers * names);
+  EntryList list(nodes.name);
   for (std::size_t node = 0; node < nodes.name.size(); ++node) {
-    const std::size_t layer = std::min<std::size_t>(nodes.layer[node], kLayers - 1);
-    RoleEntry& entry = entries[layer * names + nodes.name[node]];
+    RoleEntry& entry = list.at(nodes.layer[node], nodes.name[node]);
+    // Work in flight may not have begun, and what is open has no length.
+    if ((nodes.flags[node] & (kNodeOpen | kNodeSynthetic)) != 0) continue;
     ++entry.count;
-    if ((nodes.flags[node] & kNodeOpen) != 0) continue;
     entry.time_ns = saturating_add(entry.time_ns, nodes.end_ns[node] - nodes.begin_ns[node]);
   }
-  std::vector<RoleEntry> used;
-  for (std::size_t at = 0; at < entries.size(); ++at) {
-    if (entries[at].count == 0) continue;
-    RoleEntry& entry = used.emplace_back(entries[at]);
-    entry.layer = static_cast<std::uint8_t>(at / names);
-    entry.name = static_cast<std::uint32_t>(at % names);
+  std::vector<RoleEntry> entries = list.take();
+  for (RoleEntry& entry : entries) {
     entry.line = table.find(static_cast<Layer>(entry.layer), chains.strings.view(entry.name));
   }
-  return used;
+  return entries;
 }
 
 std::string roles_json(const ChainsBuilder& chains, const RoleTable& table,
@@ -103,7 +135,7 @@ nlohmann::ordered_json device_roles_json(const ChainsBuilder& chains, const Role
   std::map<std::string, Sum> by_role;
   std::vector<Sum> without;
   for (const RoleEntry& entry : entries) {
-    if (entry.layer != static_cast<std::uint8_t>(Layer::kKernel)) continue;
+    if (entry.layer != static_cast<std::uint8_t>(Layer::kKernel) || entry.count == 0) continue;
     if (entry.line == RoleTable::kNone) {
       const std::string_view name = chains.strings.view(entry.name);
       without.push_back({std::string(name), entry.count, entry.time_ns});

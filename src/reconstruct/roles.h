@@ -17,8 +17,8 @@ struct RoleEntry {
   std::uint8_t layer = 0;  // Layer
   std::uint32_t name = 0;  // string of the chains
   std::uint32_t line = RoleTable::kNone;
-  std::uint64_t count = 0;
-  std::int64_t time_ns = 0;  // sum of their durations; what never ended adds none
+  std::uint64_t count = 0;   // of what was recorded and ended
+  std::int64_t time_ns = 0;  // sum of their durations
 };
 
 // One entry per layer and name of the nodes, in the order of the layers, then of the strings. Looks

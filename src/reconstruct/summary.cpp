@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reconstruct/summary_parts.h"
+#include "run_folder/roles_file.h"
 
 namespace teller {
 
@@ -59,11 +60,18 @@ class Summary {
     json_["roles"] = device_roles_json(work_.chains, roles_.table, roles_.entries);
     if (Json open = in_flight_json(work_.chains); !open.empty()) json_["in_flight"] = open;
     json_["notes"] = notes_json(work_, json_);
+    note_roles(json_["notes"]);
     return ReconstructSummary{json_.dump(1, ' ', false, Json::error_handler_t::replace) + "\n",
                               summary_text(json_)};
   }
 
  private:
+  void note_roles(Json& notes) const {
+    if (roles_.file_bytes <= kMostRolesBytes) return;
+    notes.push_back("roles.json is larger than what teller reads (" +
+                    std::to_string(kMostRolesBytes >> 20) + " MiB): report shows no roles");
+  }
+
   Status add_balance() {
     const auto files = run_.artifact_files("events");
     RecordBalance total;

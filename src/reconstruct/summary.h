@@ -1,6 +1,7 @@
 // Says what reconstruct made of a run. Private to reconstruct/.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "reconstruct/reconstruct.h"
@@ -12,6 +13,7 @@ namespace teller {
 struct RoleFindings {
   const RoleTable& table;
   const std::vector<RoleEntry>& entries;
+  std::size_t file_bytes;  // of roles.json
 };
 
 // Balance, counters, coverage and notes of a finished reconstruction. Fails if the balance of a

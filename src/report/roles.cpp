@@ -5,12 +5,12 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "report/document.h"
+#include "run_folder/roles_file.h"
 
 namespace teller::report_detail {
 
 namespace {
 
-constexpr std::uint64_t kMostBytes = 256u << 20;
 constexpr const char* kFile = "roles.json";
 
 std::string text_of(const Json& value) {
@@ -22,7 +22,7 @@ std::string text_of(const Json& value) {
 RoleNames::RoleNames(const RunFolder& run) {
   const auto files = run.require_artifact("chains");
   if (!files || std::find(files->begin(), files->end(), kFile) == files->end()) return;
-  const auto text = read_file(run.file(kFile), "roles", kMostBytes);
+  const auto text = read_file(run.file(kFile), "roles", kMostRolesBytes);
   if (!text) return;
   for (const Json& entry : member(parse_json(*text), "names")) {
     const std::string role = text_of(member(entry, "role"));

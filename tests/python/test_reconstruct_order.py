@@ -39,10 +39,11 @@ with profile(activities=[ProfilerActivity.CPU], schedule=schedule(wait=1, warmup
 
 
 def rebuild(trace: Path, run: Path) -> tuple[bytes, dict]:
-    """The chains of a trace, as bytes, and its report."""
+    """The chains and roles of a trace, as bytes, and its report."""
     subprocess.run([TELLER, "import", trace, "-o", run, "--overwrite"], check=True, capture_output=True)
     subprocess.run([TELLER, "reconstruct", run], check=True, capture_output=True)
-    return (run / "chains.tcol").read_bytes(), json.loads((run / "reconstruct.json").read_text(encoding="utf-8"))
+    written = (run / "chains.tcol").read_bytes() + (run / "roles.json").read_bytes()
+    return written, json.loads((run / "reconstruct.json").read_text(encoding="utf-8"))
 
 
 def shuffled_keys(value: object, rng: random.Random) -> object:
@@ -145,3 +146,11 @@ def test_roles_cover_real_traces() -> None:
     done = subprocess.run([sys.executable, script, TELLER, KINETO, SHARED / "traces" / "nsys", "--least", "0.98"],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_no_trace_is_no_coverage(tmp_path: Path) -> None:
+    """Where there is nothing to measure, the script fails instead of saying that all is well."""
+    script = ROOT / "scripts" / "roles_coverage.py"
+    done = subprocess.run([sys.executable, script, TELLER, tmp_path, "--least", "0.98"], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "no trace" in done.stderr

@@ -91,6 +91,24 @@ TEST(Binding, DuplicatesAreDroppedAndCounted) {
   EXPECT_EQ(rebuilt.records("nodes"), 2u);
 }
 
+// Importers give the arguments of every record an id of their own.
+TEST(Binding, DuplicatesAreFoundByTheTextOfTheirArguments) {
+  RunBuilder run;
+  EventRecord call = run.make(EventKind::kApiCall, "cudaLaunchKernel", 10, 20);
+  EventRecord kernel = run.make(EventKind::kKernel, "gemm", 30, 40);
+  call.flags = kernel.flags = kFlagHasCorrelation;
+  call.correlation = kernel.correlation = 7;
+  for (const char* argument : {"1", "1", "2"}) {
+    call.attrs = run.new_text(std::string("{\"foo\":") + argument + "}");
+    kernel.attrs = run.new_text(std::string("{\"grid\":") + argument + "}");
+    run.add(call).add(kernel);
+  }
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.records("duplicates"), 2u);
+  EXPECT_EQ(rebuilt.counter("calls"), 2u);
+  EXPECT_EQ(rebuilt.counter("device_activities"), 2u);
+}
+
 TEST(Binding, TheSameActivityTwiceIsFoundAmongThoseOfItsLaunch) {
   RunBuilder run;
   run.call("cudaGraphLaunch", 0, 10, 1);

@@ -81,6 +81,72 @@ TEST(Frames, AnAnnotationInsideAFunctionCutsNothing) {
   EXPECT_EQ(rebuilt.counter("frames_cut_by_annotations"), 0u);
 }
 
+TEST(Frames, AnOperatorIsClippedToTheFunctionThatItOutlasts) {
+  RunBuilder run;
+  frame(run, "a.py(1): main", 0, 100'000);
+  frame(run, "a.py(5): forward", 1'000, 91'000);
+  run.range("aten::linear", 40'000, 91'002, kFlagOperator);
+  frame(run, "a.py(9): later", 95'000, 96'000);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.counter("frames_cut_by_annotations"), 0u);
+  EXPECT_EQ(rebuilt.counter("overlaps_clipped"), 1u);
+  EXPECT_EQ(rebuilt.parent("aten::linear"), "a.py(5): forward");
+  EXPECT_EQ(rebuilt.chains.nodes.end_ns[rebuilt.node("aten::linear")], 91'000);
+  EXPECT_EQ(rebuilt.chains.nodes.end_ns[rebuilt.node("a.py(5): forward")], 91'000);
+}
+
+TEST(Frames, AStepThatBeginsShortlyBeforeTheOneBeforeItEndsIsAStep) {
+  RunBuilder run;
+  run.range("ProfilerStep#1", 1'000, 50'004).range("aten::mm", 49'000, 50'003, kFlagOperator);
+  run.call("cudaLaunchKernel", 49'500, 50'002, 1);
+  run.range("ProfilerStep#2", 50'000, 90'001).range("aten::add", 60'000, 70'000, kFlagOperator);
+  run.range("ProfilerStep#3", 89'001, 120'000);
+  const Rebuilt rebuilt(run);
+  ASSERT_EQ(rebuilt.chains.step_count(), 3u);
+  EXPECT_EQ(rebuilt.chains.steps.end_ns[0], 50'000);
+  EXPECT_EQ(rebuilt.chains.steps.begin_ns[1], 50'000);
+  EXPECT_EQ(rebuilt.chains.steps.end_ns[1], 89'001);
+  EXPECT_EQ(rebuilt.chains.steps.end_ns[2], 120'000);
+  EXPECT_EQ(rebuilt.chains.nodes.end_ns[rebuilt.node("cudaLaunchKernel")], 50'000);
+  EXPECT_EQ(rebuilt.parent("aten::mm"), "ProfilerStep#1");
+  EXPECT_EQ(rebuilt.parent("aten::add"), "ProfilerStep#2");
+  EXPECT_TRUE(rebuilt.has("ProfilerStep#1", kNodeRepaired));
+  EXPECT_FALSE(rebuilt.has("ProfilerStep#3", kNodeRepaired));
+  EXPECT_EQ(rebuilt.counter("overlaps_clipped"), 4u);
+}
+
+TEST(Frames, AStepThatOverlapsByMoreThanRoundingIsClipped) {
+  RunBuilder run;
+  run.range("ProfilerStep#1", 1'000, 50'000).range("ProfilerStep#2", 48'999, 90'000);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.chains.step_count(), 1u);
+  EXPECT_EQ(rebuilt.chains.nodes.end_ns[rebuilt.node("ProfilerStep#2")], 50'000);
+}
+
+TEST(Frames, OperatorsThatFollowEachOtherStandBesideEachOther) {
+  RunBuilder run;
+  run.range("aten::mul", 1'000, 5'250, kFlagOperator)
+      .range("aten::add", 5'000, 9'000, kFlagOperator);
+  run.range("aten::empty", 8'200, 9'010, kFlagOperator);  // inside by more than half
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.parent("aten::add"), rebuilt.parent("aten::mul"));
+  EXPECT_EQ(rebuilt.chains.nodes.end_ns[rebuilt.node("aten::mul")], 5'000);
+  EXPECT_EQ(rebuilt.chains.nodes.end_ns[rebuilt.node("aten::add")], 9'000);
+  EXPECT_EQ(rebuilt.parent("aten::empty"), "aten::add");
+}
+
+TEST(Frames, StepsThatFollowEachOtherInsideFramesAreSteps) {
+  RunBuilder run;
+  frame(run, "train.py(1): <module>", 0, 200'000);
+  run.range("ProfilerStep#1", 1'000, 50'004);
+  frame(run, "profiler.py(1): step", 45'000, 51'000);
+  run.range("ProfilerStep#2", 50'000, 90'000);
+  const Rebuilt rebuilt(run);
+  ASSERT_EQ(rebuilt.chains.step_count(), 2u);
+  EXPECT_EQ(rebuilt.chains.steps.begin_ns[1], 50'000);
+  EXPECT_EQ(rebuilt.chains.steps.end_ns[1], 90'000);
+}
+
 TEST(Frames, AnnotationsThatOverlapEachOtherAreStillClipped) {
   RunBuilder run;
   run.range("first", 0, 50).range("second", 20, 100);

@@ -27,6 +27,8 @@ TEST(InFlight, LaunchesThatNothingAnsweredAreOpenUnderTheirCalls) {
   EXPECT_EQ(rebuilt.counter("launches"), 3u);
   EXPECT_EQ(rebuilt.counter("launches_in_flight"), 2u);
   EXPECT_EQ(rebuilt.counter("without_call"), 0u);
+  ASSERT_NE(rebuilt.node("kernel in flight"), kNoIndex);
+  ASSERT_NE(rebuilt.node("graph in flight"), kNoIndex);
   EXPECT_EQ(rebuilt.parent("kernel in flight"), "cudaLaunchKernel");
   EXPECT_EQ(rebuilt.parent("graph in flight"), "cudaGraphLaunch");
   EXPECT_TRUE(rebuilt.has("kernel in flight", kNodeOpen));
@@ -88,6 +90,130 @@ TEST(InFlight, ATraceWithoutAnyDeviceActivityIsNoHang) {
   const Rebuilt rebuilt(run);
   EXPECT_EQ(rebuilt.counter("launches_in_flight"), 0u);
   EXPECT_EQ(rebuilt.counter("launches_without_device"), 1u);
+}
+
+// A call that names its stream, as HIP's do.
+EventRecord named_call(RunBuilder& run, const char* name, std::int64_t begin, std::uint64_t id,
+                       const char* stream) {
+  EventRecord call = run.make(EventKind::kApiCall, name, begin, begin + 5);
+  call.flags = kFlagHasCorrelation;
+  call.correlation = id;
+  call.attrs = run.text(std::string(R"({"kernel":"foo","stream":)") + stream + "}");
+  return call;
+}
+
+// A kernel on another stream than RunBuilder::kernel()'s.
+void side_kernel(RunBuilder& run, const char* name, std::int64_t begin, std::int64_t end,
+                 std::uint64_t id) {
+  EventRecord kernel = run.make(EventKind::kKernel, name, begin, end);
+  kernel.flags = kFlagHasCorrelation;
+  kernel.correlation = id;
+  TrackRecord track;
+  track.kind = static_cast<std::uint32_t>(TrackKind::kDeviceStream);
+  track.pid = 1;
+  track.device = 0;
+  track.stream = 20;
+  kernel.track = run.track(track);
+  run.add(kernel);
+}
+
+TEST(InFlight, AnEarlyRecordThatWasLostIsNoHangWhereLaterWorkEnded) {
+  for (const char* lost : {"cudaLaunchKernel", "cudaGraphLaunch"}) {
+    RunBuilder run;
+    run.call(lost, 10, 15, 1);
+    run.call("cudaLaunchKernel", 20, 25, 2).kernel("k", 30, 40, 2);
+    sign_of_life(run, 3 * kSecond);
+    const Rebuilt rebuilt(run);
+    EXPECT_EQ(rebuilt.counter("launches_in_flight"), 0u) << lost;
+    EXPECT_EQ(rebuilt.counter("launches_without_activity"), 1u) << lost;
+  }
+}
+
+TEST(InFlight, WorkThatWasLaunchedBeforeProvesNothing) {
+  RunBuilder run;
+  run.call("cudaLaunchKernel", 10, 15, 1).call("cudaLaunchKernel", 20, 25, 2);
+  run.kernel("k", 30, 40, 1);
+  sign_of_life(run, 3 * kSecond);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.counter("launches_in_flight"), 1u);
+}
+
+TEST(InFlight, OnlyTheStreamThatTheCallNamesProvesItsEnd) {
+  for (const bool same : {true, false}) {
+    RunBuilder run;
+    run.add(named_call(run, "hipLaunchKernel", 10, 1, "7"));
+    run.add(named_call(run, "hipLaunchKernel", 20, 2, same ? "7" : "8"));
+    run.kernel("k", 30, 40, 2);
+    sign_of_life(run, 3 * kSecond);
+    const Rebuilt rebuilt(run);
+    EXPECT_EQ(rebuilt.counter("launches_in_flight"), same ? 0u : 1u);
+  }
+}
+
+TEST(InFlight, AWaitForItsStreamThatReturnedProvesItsEnd) {
+  for (const bool same : {true, false}) {
+    RunBuilder run;
+    run.add(named_call(run, "hipLaunchKernel", 10, 1, "7")).kernel("k", 30, 40, 1);
+    run.add(named_call(run, "hipLaunchKernel", 50, 2, "7"));
+    run.add(named_call(run, "hipStreamSynchronize", 60, 3, same ? "7" : "8"));
+    sign_of_life(run, 3 * kSecond);
+    const Rebuilt rebuilt(run);
+    EXPECT_EQ(rebuilt.counter("launches_in_flight"), same ? 0u : 1u);
+  }
+}
+
+TEST(InFlight, AWaitForTheOnlyStreamThatReturnedProvesItsEnd) {
+  RunBuilder run;
+  hang(run, 3 * kSecond);
+  run.call("cudaStreamSynchronize", 400, 450, 5);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.counter("launches_in_flight"), 0u);
+  EXPECT_EQ(rebuilt.counter("launches_without_activity"), 2u);
+}
+
+TEST(InFlight, AWaitForAnEventProvesNothing) {
+  RunBuilder run;
+  hang(run, 3 * kSecond);
+  run.call("cudaEventSynchronize", 400, 450, 5);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.counter("launches_in_flight"), 2u);
+}
+
+TEST(InFlight, ACollectiveHangsThoughTheStreamOfTheComputationGoesOn) {
+  RunBuilder run;
+  run.range("nccl:all_reduce", 0, 30, kFlagOperator).call("cudaLaunchKernel", 10, 15, 1);
+  side_kernel(run, "ncclDevKernel", 20, 25, 1);
+  run.range("nccl:all_reduce", 100, 130, kFlagOperator).call("cudaLaunchKernel", 110, 115, 2);
+  run.range("aten::mm", 200, 230, kFlagOperator).call("cudaLaunchKernel", 210, 215, 3);
+  run.kernel("gemm", 220, 240, 3);
+  sign_of_life(run, 3 * kSecond);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.counter("launches_in_flight"), 1u);
+  const std::uint32_t node = rebuilt.node("kernel in flight");
+  ASSERT_NE(node, kNoIndex);
+  EXPECT_EQ(rebuilt.chains.nodes.begin_ns[node], 110);
+}
+
+TEST(InFlight, LaunchesOfOtherThreadsDuringACaptureRunNothing) {
+  RunBuilder run;
+  run.call("cudaLaunchKernel", 5, 6, 9).kernel("k", 7, 8, 9);
+  run.call("cudaStreamBeginCapture", 10, 11, 1).call("cudaStreamEndCapture", 40, 41, 3);
+  run.thread(1, 2).call("cudaLaunchKernel", 20, 30, 2).call("cudaLaunchKernel", 50, 60, 4);
+  sign_of_life(run, 3 * kSecond);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.counter("launches_into_graphs"), 1u);
+  EXPECT_EQ(rebuilt.counter("launches_in_flight"), 1u);
+}
+
+TEST(InFlight, ACaptureWithoutAnEndHidesNoOtherThreadsHang) {
+  RunBuilder run;
+  run.call("cudaLaunchKernel", 5, 6, 9).kernel("k", 7, 8, 9);
+  run.call("cudaStreamBeginCapture", 10, 11, 1).call("cudaLaunchKernel", 20, 30, 2);
+  run.thread(1, 2).call("cudaLaunchKernel", 20, 30, 3);
+  sign_of_life(run, 3 * kSecond);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.counter("launches_into_graphs"), 1u);
+  EXPECT_EQ(rebuilt.counter("launches_in_flight"), 1u);
 }
 
 TEST(InFlight, LostRecordsProveNothing) {

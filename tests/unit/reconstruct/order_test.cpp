@@ -1,5 +1,6 @@
 // The order in which records stand in the files decides nothing: the same bytes come out.
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -163,6 +164,42 @@ TEST(Order, PopsThatStandBeforeTheirPushesInTheFileCloseThem) {
   EXPECT_EQ(rebuilt.chains.nodes.end_ns[rebuilt.node("outer")], 80);
   EXPECT_EQ(rebuilt.records("records_in"), 4u);
   EXPECT_EQ(rebuilt.records("nodes"), 4u);
+}
+
+// Compares of 4 MiB each, 20 000 log 20 000 of them, would take a minute.
+TEST(Order, EqualItemsWithOneLongNameTakeNoTime) {
+  RunBuilder run;
+  const std::string name(4 << 20, 'x');
+  EventRecord range = run.make(EventKind::kRange, name, 1000, 2000);
+  EventRecord start = run.make(EventKind::kRangeStart, name, 10, 10);
+  const int count = 20'000;
+  for (int i = 0; i < count; ++i) {
+    start.correlation = static_cast<std::uint64_t>(i);
+    run.add(range).add(start);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const Rebuilt rebuilt(run);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_EQ(rebuilt.counter("ranges"), 2u * count);
+}
+
+// Sorted by time alone, the pop of "empty" would close "outer".
+TEST(Order, OneThreadOutOfOrderSpoilsNoOther) {
+  RunBuilder run;
+  run.thread(1, 3).push("outer", 5).push("empty", 8).pop(8).push("inner", 20).pop(30).pop(50);
+  run.push("elsewhere", 4, "a").push("empty too", 6, "a").pop(6, "a").pop(60, "a");
+  run.thread(1, 4).pop(90).push("late", 80);
+  const Rebuilt rebuilt(run);
+  const auto end = [&](const char* name) {
+    return rebuilt.chains.nodes.end_ns[rebuilt.node(name)];
+  };
+  EXPECT_EQ(end("outer"), 50);
+  EXPECT_EQ(end("empty"), 8);
+  EXPECT_EQ(rebuilt.parent("inner"), "outer");
+  EXPECT_EQ(end("elsewhere"), 60);
+  EXPECT_EQ(end("late"), 90);
+  EXPECT_EQ(rebuilt.counter("pops_without_push"), 0u);
+  EXPECT_EQ(rebuilt.counter("open_items"), 0u);
 }
 
 TEST(Order, OfEqualIntervalsTheOneNumberedFirstIsTheOuter) {

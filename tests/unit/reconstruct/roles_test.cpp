@@ -1,9 +1,13 @@
 // Patterns, role files, and the roles of names from real traces.
+#include "reconstruct/roles.h"
+
 #include <fstream>
 
 #include "reconstruct/mangled.h"
 #include "reconstruct/role_table.h"
+#include "reconstruct/summary.h"
 #include "run_builder.h"
+#include "run_folder/roles_file.h"
 
 namespace teller {
 namespace {
@@ -235,6 +239,59 @@ TEST(Roles, TheReportSharesTheDevicesTimeByRoleAndNamesTheRest) {
   EXPECT_EQ(rebuilt.report["coverage"]["device_time_with_role"]["of"], 40);
   EXPECT_EQ(rebuilt.report["roles"]["device"][0]["role"], "gemm");
   EXPECT_EQ(rebuilt.report["roles"]["device_without"][0]["name"], "my_company_secret");
+}
+
+TEST(Roles, WorkInFlightIsNoWorkThatWasDone) {
+  RunBuilder run;
+  run.call("cudaLaunchKernel", 0, 1, 1).kernel("nvjet_tst", 10, 40, 1);
+  run.call("cudaLaunchKernel", 50, 51, 2).call("cudaStreamSynchronize", 60, kOpenNs, 3);
+  run.kernel("my_company_secret", 55, kOpenNs, 2);
+  run.call("cudaLaunchKernel", 70, 71, 4);
+  const Rebuilt rebuilt(run);
+  ASSERT_NE(rebuilt.node("kernel in flight"), kNoIndex);
+  EXPECT_EQ(rebuilt.report["coverage"]["device_with_role"]["count"], 1);
+  EXPECT_EQ(rebuilt.report["coverage"]["device_with_role"]["of"], 1);
+  EXPECT_EQ(rebuilt.report["roles"]["device"][0]["count"], 1);
+  EXPECT_TRUE(rebuilt.report["roles"]["device_without"].empty());
+}
+
+TEST(Roles, AFileThatIsTooLargeToReadIsSaid) {
+  RunBuilder run;
+  const auto table = RoleTable::load({});
+  ASSERT_TRUE(table.ok());
+  for (const bool large : {false, true}) {
+    const std::size_t bytes = kMostRolesBytes + (large ? 1 : 0);
+    const auto summary = summarise(run.folder(), Workspace(), {}, {*table, {}, bytes});
+    ASSERT_TRUE(summary.ok());
+    EXPECT_EQ(summary->json.find("report shows no roles") != std::string::npos, large);
+  }
+}
+
+TEST(Roles, ANameInSeveralLayersHasAnEntryInEach) {
+  ChainsBuilder chains;
+  const std::uint32_t other = chains.strings.intern("other");
+  const std::uint32_t gemm = chains.strings.intern("nvjet_tst");
+  const auto add = [&](Layer layer, std::uint32_t name, std::int64_t length, unsigned flags) {
+    chains.nodes.layer.push_back(static_cast<std::uint8_t>(layer));
+    chains.nodes.name.push_back(name);
+    chains.nodes.begin_ns.push_back(0);
+    chains.nodes.end_ns.push_back(length);
+    chains.nodes.flags.push_back(static_cast<std::uint16_t>(flags));
+  };
+  add(Layer::kKernel, gemm, 5, 0);
+  add(Layer::kRuntime, gemm, 7, 0);
+  add(Layer::kKernel, other, 1, kNodeOpen);
+  add(Layer::kKernel, gemm, 6, 0);
+  const auto table = RoleTable::load({});
+  ASSERT_TRUE(table.ok());
+  const std::vector<RoleEntry> entries = find_roles(chains, *table);
+  ASSERT_EQ(entries.size(), 3u);
+  EXPECT_EQ(entries[0].layer, static_cast<std::uint8_t>(Layer::kRuntime));
+  EXPECT_EQ(entries[0].time_ns, 7);
+  EXPECT_EQ(entries[1].name, other);
+  EXPECT_EQ(entries[1].count, 0u);
+  EXPECT_EQ(entries[2].count, 2u);
+  EXPECT_EQ(entries[2].time_ns, 11);
 }
 
 }  // namespace

@@ -58,6 +58,8 @@ class RunBuilder {
   TrackId track(const TrackRecord& record) { return writer_->track(record); }
   // A text of the current file.
   StringId text(const std::string& text) { return writer_->intern(text); }
+  // The same with an id of its own, whatever the text.
+  StringId new_text(const std::string& text) { return writer_->append_text(text); }
   RunBuilder& add(const EventRecord& event) {
     EXPECT_TRUE(writer_->add(event).ok());
     return *this;
