@@ -240,6 +240,7 @@ void judge(const Chains& chains, const Pace* healthy, Comparison& found) {
   } else {
     Judge(chains, found).run();
   }
+  found.verdict.too_few = found.lateness.units.size() < kLeastUnits;
   if (found.verdict.culprits.empty()) found.verdict.link = slow_link(found);
   std::vector<std::string> pace;
   const std::optional<bool> uniform = uniform_slowness(found, healthy, pace);

@@ -132,6 +132,77 @@ def test_late_rank_is_named_and_its_victims_are_not(tmp_path, culprit, numbered)
     assert "wait" in verdict["culprits"][0]["why"] and "ms" in verdict["culprits"][0]["why"]
 
 
+class Pipeline:
+    """Four stages that hand micro-batches on and gradients back, with the fields that PyTorch writes of a send and a receive:
+    each names the other end alone, and each rank numbers its transfers, whoever they are with."""
+
+    def __init__(self, numbered: bool = True, slow: tuple[int, int] | None = None) -> None:
+        self.numbered, self.slow = numbered, slow
+        self.random = random.Random(5)
+        self.events = [[] for _ in range(4)]
+        self.now = [0.0] * 4
+        self.number = [0] * 4
+
+    def add(self, rank: int, name: str, cat: str, begin: float, end: float, **args) -> None:
+        self.events[rank].append({"ph": "X", "cat": cat, "name": name, "pid": 100 + rank, "tid": 1, "ts": begin, "dur": end - begin,
+                                  "args": args})
+
+    def transfer(self, source: int, target: int) -> None:
+        end = max(self.now[source], self.now[target]) + (2000 if self.slow == (source, target) else 100) + self.random.uniform(0, 20)
+        for rank, kind, other, key in ((source, "send", target, "Dst Rank"), (target, "recv", source, "Src Rank")):
+            self.number[rank] += 1
+            facts = {"Collective name": kind, "In msg nelems": 4096, "Out msg nelems": 4096, "dtype": "BFloat16", key: other,
+                     "Process Group Name": "7", "Process Group Ranks": "[0, 1, 2, 3]", "Group size": 4}
+            if self.numbered:
+                facts["Seq"] = self.number[rank]
+            ids = {"correlation": 1000 * rank + self.number[rank]}
+            self.add(rank, "record_param_comms", "cpu_op", self.now[rank] - 9, self.now[rank] - 2, **facts)
+            self.add(rank, "cudaLaunchKernelExC", "cuda_runtime", self.now[rank] - 8, self.now[rank] - 4, **ids)
+            self.add(rank, "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", "kernel", self.now[rank], end, device=rank,
+                     stream=20, **ids, **facts)
+            self.now[rank] = end + 30
+
+    def write(self, folder: Path) -> Path:
+        for step in range(8):
+            begins = list(self.now)
+            for _ in range(3):
+                for rank in range(4):
+                    self.now[rank] += 2000 * self.random.uniform(0.97, 1.03)
+                    if rank < 3:
+                        self.transfer(rank, rank + 1)
+            for _ in range(3):
+                for rank in reversed(range(4)):
+                    self.now[rank] += 4000 * self.random.uniform(0.97, 1.03)
+                    if rank > 0:
+                        self.transfer(rank, rank - 1)
+            end = max(self.now) + 500  # they meet, as for the norm of the gradients
+            for rank in range(4):
+                facts = {"Collective name": "allreduce", "In msg nelems": 1, "Out msg nelems": 1, "dtype": "Float", "Seq": step + 1,
+                         "Process Group Name": "0", "Process Group Ranks": "[0, 1, 2, 3]"}
+                self.add(rank, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "kernel", self.now[rank], end, device=rank, stream=21, **facts)
+                self.now[rank] = end + 50
+                self.add(rank, f"ProfilerStep#{step}", "user_annotation", begins[rank] - 10, self.now[rank] - 11)
+        folder.mkdir()
+        for rank, events in enumerate(self.events):
+            top = {"distributedInfo": {"rank": rank, "world_size": 4}, "traceEvents": events}
+            (folder / f"part{(rank * 7 + 3) % 10}.json").write_text(json.dumps(top))
+        return folder
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+def test_stages_of_a_pipeline_are_not_said_to_call_something_else(tmp_path, numbered):
+    found = compared(Pipeline(numbered).write(tmp_path / "traces"), tmp_path / "run")
+    assert found["verdict"]["culprits"] == [] and found["verdict"]["link"] is None
+    transfers = 8 * 2 * 3 * 3
+    assert found["collectives"]["mismatched"] == found["collectives"]["missing"] == found["collectives"]["on_one_rank"] == 0
+    assert found["collectives"]["collectives"] == found["collectives"]["matched"] == transfers + 8
+
+
+def test_slow_link_of_a_pipeline(tmp_path):
+    verdict = compared(Pipeline(slow=(1, 2)).write(tmp_path / "traces"), tmp_path / "run")["verdict"]
+    assert verdict["culprits"] == [] and (verdict["link"]["from"], verdict["link"]["to"]) == (1, 2)
+
+
 def test_late_once(tmp_path):
     job = Job()
     job.late = {(1, 7): (150, "save checkpoint")}

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <vector>
 
 #include "ranks.h"
 
@@ -142,6 +143,67 @@ TEST(Match, SizesCountWhereTheyAreSure) {
   EXPECT_TRUE(match(ops).collectives[0].mismatched);
   for (RankOperations& rank : ops.ranks) rank.list[0].operation = ops.texts.intern("all_to_all");
   EXPECT_FALSE(match(ops).collectives[0].mismatched);
+}
+
+// Stages of a pipeline: each rank counts its sends and receives, whoever they are with. Number 1 of
+// rank 0 is a send to rank 1, number 1 of rank 2 a receive from it.
+TEST(Match, TransfersOfAPairMeetInOrderWhateverTheirNumbers) {
+  Operations ops = ranks(4);
+  std::vector<std::int64_t> next(4, 1);
+  std::int64_t t = 0;
+  for (int n = 0; n < 6; ++n) {
+    for (std::size_t rank = 0; rank + 1 < 4; ++rank, t += 1'000'000 + 70'000 * n) {
+      for (const bool sends : {true, false}) {
+        const std::size_t self = sends ? rank : rank + 1;
+        Operation& one = add(ops, self, sends ? "send" : "recv", t, t + 5000 + (sends ? 0 : 100));
+        one.sequence = next[self]++;
+        one.from = static_cast<int>(rank);
+        one.to = one.from + 1;
+      }
+    }
+  }
+  const Matching found = match(ops);
+  ASSERT_EQ(found.collectives.size(), 18u);
+  for (const Collective& one : found.collectives) {
+    ASSERT_EQ(one.members.size(), 2u);
+    EXPECT_EQ(one.members[0].rank + 1, one.members[1].rank);
+    EXPECT_EQ(ops.ranks[one.members[0].rank].list[one.members[0].at].begin_ns,
+              ops.ranks[one.members[1].rank].list[one.members[1].at].begin_ns);
+    EXPECT_FALSE(one.mismatched);
+    EXPECT_TRUE(one.absent.empty());
+  }
+}
+
+// Whom it was sent to is not known: it is no collective that the others miss or call differently.
+TEST(Match, TransfersToNobodyKnownStayAlone) {
+  Operations ops = ranks(3);
+  for (int n = 0; n < 5; ++n) {
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      add(ops, rank, rank == 0 ? "send" : "recv", n * 1000, n * 1000 + 500).sequence = n;
+      add(ops, rank, "all_reduce", n * 1000 + 600, n * 1000 + 700).sequence = n;
+    }
+  }
+  const Matching found = match(ops);
+  EXPECT_EQ(whole(found, 3), 5u);
+  EXPECT_EQ(whole(found, 1), 15u);
+  for (const Collective& one : found.collectives) {
+    EXPECT_TRUE(one.absent.empty());
+    EXPECT_FALSE(one.mismatched);
+  }
+}
+
+// Each rank of an all-to-all has a size of its own, in each step another (experts and their tokens).
+TEST(Match, AllToAllIsMatchedWhateverItsSizes) {
+  Operations ops = ranks(4);
+  for (int n = 0; n < 12; ++n) {
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+      add(ops, rank, "all_to_all", n * 1'000'000, n * 1'000'000 + 1000,
+          4096 + 64 * n + static_cast<std::int64_t>(rank));
+    }
+  }
+  const Matching found = match(ops);
+  EXPECT_EQ(found.collectives.size(), 12u);
+  EXPECT_EQ(whole(found, 4), 12u);
 }
 
 }  // namespace
