@@ -25,6 +25,7 @@ class Job:
         self.random = random.Random(seed)
         self.late = {}       # (rank, step) -> (ms, name of the operator)
         self.slow = {}       # step -> factor for all ranks
+        self.share = {}      # rank -> factor for all its work: it gets less CPU, or is a slower one
         self.offset_ms = [0.0] * ranks
         self.drift = [0.0] * ranks
         self.numbered = True
@@ -74,7 +75,7 @@ class Job:
                         ms, what = self.late[rank, step]
                         self.add(rank, what, now[rank], now[rank] + ms, "user_annotation")
                         now[rank] += ms + 0.01
-                    ms = 10 * self.slow.get(step, 1) * self.random.uniform(0.95, 1.05)
+                    ms = 10 * self.slow.get(step, 1) * self.share.get(rank, 1) * self.random.uniform(0.95, 1.05)
                     self.add(rank, "aten::mm", now[rank], now[rank] + ms)
                     now[rank] += ms + 0.01
                 if not self.collective(now, 2 * step + part, name, kind, size):
@@ -201,6 +202,14 @@ def test_stages_of_a_pipeline_are_not_said_to_call_something_else(tmp_path, numb
 def test_slow_link_of_a_pipeline(tmp_path):
     verdict = compared(Pipeline(slow=(1, 2)).write(tmp_path / "traces"), tmp_path / "run")["verdict"]
     assert verdict["culprits"] == [] and (verdict["link"]["from"], verdict["link"]["to"]) == (1, 2)
+
+
+# A process beside it takes a part of one CPU, evenly for a short while: seen in healthy runs of gloo on a busy machine.
+@pytest.mark.parametrize("steps,factor,named", [(8, 1.8, []), (12, 1.8, []), (24, 1.15, []), (24, 1.8, [2])])
+def test_evenly_late_counts_after_many_steps_only(tmp_path, steps, factor, named):
+    job = Job(steps=steps)
+    job.share = {2: factor}
+    assert [c["rank"] for c in verdict_of(job, tmp_path)["culprits"]] == named
 
 
 def test_late_once(tmp_path):
