@@ -83,7 +83,8 @@ std::string explanation_of(const Json& verdict) {
   if (text.empty() && is_unclear(verdict))
     return "Not all ranks were compared." + notes_of(verdict);
   if (text.empty() && are_too_few(verdict)) {
-    return "Ranks: they have too few finished collectives in common to tell whether one comes late." +
+    return "Ranks: they have too few finished collectives in common to tell whether one comes "
+           "late." +
            notes_of(verdict);
   }
   if (text.empty()) {

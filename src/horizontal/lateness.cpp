@@ -30,8 +30,8 @@ std::vector<double> own_times(const std::vector<Operation>& list) {
 }
 
 // Time outside collectives since the rank's last collective of the same group, over all that it had
-// with others in between; -1 for the first of a group. Stages of a pipeline have as much of it each,
-// though the first stage is the last to have a gradient.
+// with others in between; -1 for the first of a group. Stages of a pipeline have as much of it
+// each, though the first stage is the last to have a gradient.
 std::vector<double> own_times_in_group(const Operations& operations,
                                        const std::vector<Operation>& list,
                                        const std::vector<double>& own) {

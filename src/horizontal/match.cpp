@@ -43,10 +43,11 @@ class Matcher {
   // Numbers of one rank in one group.
   struct Numbers {
     std::vector<std::int64_t> list;
-    std::size_t without = 0;   // operations that have none
-    std::int64_t newest = -1;  // since they began anew
-    std::int64_t since = 0;    // so many numbers since then
-    std::uint32_t epoch = 0;   // how often they did
+    std::size_t without = 0;            // operations that have none
+    std::int64_t newest = -1;           // since they began anew
+    std::int64_t since = 0;             // so many numbers since then
+    std::uint32_t epoch = 0;            // how often they did
+    std::vector<std::size_t> in_epoch;  // places of the operations of this numbering
   };
 
   // Groups whose numbers tell operations apart. Gloo writes one number for all; and where a rank
@@ -81,12 +82,9 @@ class Matcher {
   }
 
   // A few old numbers at the end are no new numbering: their times are wrong.
-  void end_numbering(const std::vector<Operation>& list, std::uint32_t group, Numbers& numbers) {
+  void end_numbering(Numbers& numbers) {
     if (numbers.epoch == 0 || numbers.since >= kLeastBefore) return;
-    for (std::size_t at = 0; at < list.size(); ++at) {
-      std::uint32_t& epoch = epoch_of_.back()[at];
-      if (list[at].group == group && epoch == numbers.epoch) --epoch;
-    }
+    for (const std::size_t at : numbers.in_epoch) --epoch_of_.back()[at];
     --numbers.epoch;
   }
 
@@ -106,15 +104,19 @@ class Matcher {
       if (list[at].sequence + kOutOfOrder < numbers.newest ||
           (list[at].sequence <= 1 && numbers.newest >= kLeastBefore)) {
         // A few that stand before all others have a wrong time.
-        if (numbers.since >= kLeastBefore) ++numbers.epoch;
+        if (numbers.since >= kLeastBefore) {
+          ++numbers.epoch;
+          numbers.in_epoch.clear();
+        }
         numbers.newest = -1;
         numbers.since = 0;
       }
       ++numbers.since;
+      numbers.in_epoch.push_back(at);
       numbers.newest = std::max(numbers.newest, list[at].sequence);
       epoch_of_.back()[at] = numbers.epoch;
     }
-    for (auto& [group, numbers] : all) end_numbering(list, group, numbers);
+    for (auto& [group, numbers] : all) end_numbering(numbers);
     return all;
   }
 
@@ -130,6 +132,13 @@ class Matcher {
   }
 
   void collect() {
+    for (std::uint32_t rank = 0; rank < operations_.ranks.size(); ++rank) {
+      const auto& list = operations_.ranks[rank].list;
+      for (std::uint32_t at = 0; at < list.size(); ++at) {
+        std::vector<std::uint32_t>& users = users_[list[at].group];
+        if (users.empty() || users.back() != rank) users.push_back(rank);
+      }
+    }
     for (std::uint32_t rank = 0; rank < operations_.ranks.size(); ++rank) {
       const auto& list = operations_.ranks[rank].list;
       for (std::uint32_t at = 0; at < list.size(); ++at) add({rank, at}, list[at]);
@@ -297,12 +306,10 @@ class Matcher {
     const auto [known, is_new] = expected_.try_emplace(group);
     if (!is_new) return known->second;
     const std::vector<int>& listed = operations_.group_ranks[group];
+    if (listed.empty()) return known->second = users_[group];
     for (std::uint32_t rank = 0; rank < operations_.ranks.size(); ++rank) {
-      const RankOperations& one = operations_.ranks[rank];
       const bool belongs =
-          listed.empty() ? std::any_of(one.list.begin(), one.list.end(),
-                                       [group](const Operation& op) { return op.group == group; })
-                         : std::binary_search(listed.begin(), listed.end(), one.rank);
+          std::binary_search(listed.begin(), listed.end(), operations_.ranks[rank].rank);
       if (belongs) known->second.push_back(rank);
     }
     return known->second;
@@ -331,6 +338,7 @@ class Matcher {
   // (group, from, to) -> by rank: sends of the one, receives of the other
   std::map<std::tuple<std::uint32_t, std::int32_t, std::int32_t>, Streams> pairs_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> expected_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> users_;  // group -> ranks that use it
 };
 
 }  // namespace

@@ -245,8 +245,8 @@ class Finder {
     return &found_.ranks[index].list.back();
   }
 
-  // A send is recorded with the rank that it goes to, a receive with the one that it comes from: the
-  // other end is the rank itself. Of a group of two it is known anyway.
+  // A send is recorded with the rank that it goes to, a receive with the one that it comes from:
+  // the other end is the rank itself. Of a group of two it is known anyway.
   static void set_peers(const CollectiveFacts& facts, const RankOperations& rank, Operation& one) {
     one.from = facts.from;
     one.to = facts.to;

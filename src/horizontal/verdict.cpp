@@ -23,10 +23,10 @@ constexpr double kSteadyUnits = 0.9;      // in so many of the units
 constexpr double kSteadyEven = 5;         // and varies by a fifth of it at most
 // … for this long: another process takes a part of one CPU evenly too, for a second or less.
 constexpr std::size_t kSteadyLeast = 16;
-constexpr double kOftenShare = 0.5;       // of the units: late as a rule
-constexpr double kRareSpreads = 8;        // late now and then: only what is far out counts
-constexpr double kRareSingles = 5;  // … at one collective: small delays sum up on busy machines
-constexpr double kRareUnits = 0.5;  // … and a large part of a unit
+constexpr double kOftenShare = 0.5;  // of the units: late as a rule
+constexpr double kRareSpreads = 8;   // late now and then: only what is far out counts
+constexpr double kRareSingles = 5;   // … at one collective: small delays sum up on busy machines
+constexpr double kRareUnits = 0.5;   // … and a large part of a unit
 constexpr double kHostFloorNs = 30e6;  // … and more than a busy machine's scheduler takes
 // Kernels come when they are launched and the device is free: no scheduler blurs that.
 constexpr double kDeviceRareUnits = 0.1;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <limits>
 #include <vector>
 
@@ -192,7 +193,8 @@ TEST(Match, TransfersToNobodyKnownStayAlone) {
   }
 }
 
-// Each rank of an all-to-all has a size of its own, in each step another (experts and their tokens).
+// Each rank of an all-to-all has a size of its own, in each step another (experts and their
+// tokens).
 TEST(Match, AllToAllIsMatchedWhateverItsSizes) {
   Operations ops = ranks(4);
   for (int n = 0; n < 12; ++n) {
@@ -204,6 +206,50 @@ TEST(Match, AllToAllIsMatchedWhateverItsSizes) {
   const Matching found = match(ops);
   EXPECT_EQ(found.collectives.size(), 12u);
   EXPECT_EQ(whole(found, 4), 12u);
+}
+
+// A hundred thousand groups of which no trace says the ranks: who belongs to one is looked up once.
+TEST(Match, ManyGroups) {
+  Operations ops = ranks(3);
+  constexpr std::uint32_t kGroups = 100'000;
+  ops.group_ranks.resize(kGroups);
+  for (std::uint32_t group = 0; group < kGroups; ++group) {
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      if (rank == 2 && group % 2 == 0) continue;
+      for (int n = 0; n < 2; ++n) {
+        if (rank == 1 && n == 1) continue;  // it leaves out the second one
+        Operation& one = add(ops, rank, "all_reduce", group * 100 + n, group * 100 + n + 50);
+        one.group = group;
+        one.sequence = n;
+      }
+    }
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const Matching found = match(ops);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  ASSERT_EQ(found.collectives.size(), 2 * kGroups);
+  std::size_t absent = 0;
+  for (const Collective& one : found.collectives) absent += one.absent.size();
+  EXPECT_EQ(absent, kGroups);
+}
+
+// Numbers that begin anew in each of many groups.
+TEST(Match, ManyGroupsThatBeginAnew) {
+  Operations ops = ranks(1);
+  constexpr std::uint32_t kGroups = 50'000;
+  ops.group_ranks.resize(kGroups);
+  for (std::uint32_t group = 0; group < kGroups; ++group) {
+    for (int n = 0; n < 10; ++n) {
+      Operation& one = add(ops, 0, "all_reduce", group * 100 + n, group * 100 + n + 1);
+      one.group = group;
+      one.sequence = n < 9 ? n + 1 : 0;  // the last one's time is wrong
+    }
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const Matching found = match(ops);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_EQ(found.restarts, 0u);
+  EXPECT_EQ(found.collectives.size(), 10 * kGroups);
 }
 
 }  // namespace
