@@ -204,6 +204,17 @@ def test_slow_link_of_a_pipeline(tmp_path):
     assert verdict["culprits"] == [] and (verdict["link"]["from"], verdict["link"]["to"]) == (1, 2)
 
 
+def test_ranks_with_hardly_a_collective_in_common_are_not_called_healthy(tmp_path):
+    job = Job(2, steps=1)
+    job.step_ranges = False
+    assert verdict_of(job, tmp_path)["too_few_collectives"] is True
+    done = run_teller("diagnose", tmp_path / "run", "--json")
+    assert done.returncode == 0, done.stderr
+    diagnosis = json.loads((tmp_path / "run/diagnosis.json").read_text())
+    assert diagnosis["abnormal"] is None and diagnosis["judged"] is False and diagnosis["culprit_ranks"] == []
+    assert "too few finished collectives" in diagnosis["explanation"]
+
+
 # A process beside it takes a part of one CPU, evenly for a short while: seen in healthy runs of gloo on a busy machine.
 @pytest.mark.parametrize("steps,factor,named", [(8, 1.8, []), (12, 1.8, []), (24, 1.15, []), (24, 1.8, [2])])
 def test_evenly_late_counts_after_many_steps_only(tmp_path, steps, factor, named):
