@@ -62,6 +62,11 @@ bool is_unclear(const Json& verdict) {
   return member(verdict, "compared") == false;
 }
 
+// Nor where ranks have hardly a collective in common.
+bool are_too_few(const Json& verdict) {
+  return member(verdict, "too_few_collectives") == true;
+}
+
 std::string notes_of(const Json& verdict) {
   std::string text;
   for (const Json& line : member(verdict, "notes")) {
@@ -77,6 +82,11 @@ std::string explanation_of(const Json& verdict) {
   }
   if (text.empty() && is_unclear(verdict))
     return "Not all ranks were compared." + notes_of(verdict);
+  if (text.empty() && are_too_few(verdict)) {
+    return "Ranks: they have too few finished collectives in common to tell whether one comes "
+           "late." +
+           notes_of(verdict);
+  }
   if (text.empty()) {
     return "Ranks: none of them comes late to collectives beyond what healthy ones scatter by." +
            notes_of(verdict);
@@ -123,7 +133,7 @@ Result<Json> with_ranks(const RunFolder& run, Json diagnosis) {
     diagnosis["abnormal"] = nullptr;
     diagnosis["fault_type"] = nullptr;
     diagnosis["judged"] = false;
-  } else if (!is_unclear(verdict)) {
+  } else if (names_someone(verdict) || (!is_unclear(verdict) && !are_too_few(verdict))) {
     diagnosis["judged"] = true;
   }
   diagnosis["explanation"] = text + " " + explanation_of(verdict);
@@ -147,7 +157,7 @@ Result<Json> diagnose_ranks(RunFolder& run) {
   const bool abnormal = names_someone(verdict);
   Json json = {{"format", "teller.diagnosis"}, {"version", 1}, {"run_name", run_name(run).run}};
   json["model"] = nullptr;
-  const bool unclear = !abnormal && is_unclear(verdict);
+  const bool unclear = !abnormal && (is_unclear(verdict) || are_too_few(verdict));
   json["abnormal"] = unclear ? Json() : Json(abnormal);
   json["judged"] = !unclear;
   json["fault_type"] = unclear ? Json() : Json(abnormal ? fault_of(verdict) : "none");

@@ -187,6 +187,14 @@ bool is_synchronising(std::string_view operation) {
          operation == "all_to_all" || operation == "barrier";
 }
 
+bool is_point_to_point(std::string_view operation) {
+  return operation == "send" || operation == "recv";
+}
+
+bool has_many_sizes(std::string_view operation) {
+  return operation == "all_to_all" || operation == "gather" || operation == "scatter";
+}
+
 bool has_one_size(std::string_view operation) {
   return operation == "all_reduce" || operation == "broadcast" || operation == "reduce_scatter" ||
          operation == "all_gather" || operation == "reduce";

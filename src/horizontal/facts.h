@@ -32,6 +32,10 @@ std::string operation_of(std::string_view name);
 bool is_transfer(std::string_view operation);
 // Operations in which no rank can end before all have come.
 bool is_synchronising(std::string_view operation);
+// Operations of one rank with one other, which no other rank takes part in.
+bool is_point_to_point(std::string_view operation);
+// Operations of which each rank may have a size of its own.
+bool has_many_sizes(std::string_view operation);
 // Operations whose size is the same on all ranks.
 bool has_one_size(std::string_view operation);
 // Bytes on the wire per rank over the operation's size (nccl-tests' "bus bandwidth"); 0 unknown.

@@ -16,17 +16,32 @@ constexpr std::size_t kLeastPairs = 3;
 constexpr double kLeastRatio = 1.5;
 constexpr double kLeastSpreads = 6;
 constexpr double kTransferFloorNs = 20'000;
+// So many pairs, the slowest, are compared with the others: each takes time by the number of pairs.
+constexpr std::size_t kMostCompared = 64;
 
 struct PairTransfers {
   std::vector<double> transfers, spreads;
+  double median_ns = 0;
 };
+using Pairs = std::map<std::pair<int, int>, PairTransfers>;
+
+std::vector<Pairs::const_iterator> slowest(const Pairs& pairs) {
+  std::vector<Pairs::const_iterator> list;
+  for (auto one = pairs.begin(); one != pairs.end(); ++one) {
+    if (one->second.transfers.size() >= kLeastTransfers) list.push_back(one);
+  }
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
+    return a->second.median_ns > b->second.median_ns;
+  });
+  if (list.size() > kMostCompared) list.resize(kMostCompared);
+  return list;
+}
 
 }  // namespace
 
 std::optional<CulpritLink> slow_link(const Comparison& found) {
   // (operation, bytes) -> pair -> transfers: only like is compared with like
-  std::map<std::pair<std::uint32_t, std::int64_t>, std::map<std::pair<int, int>, PairTransfers>>
-      all;
+  std::map<std::pair<std::uint32_t, std::int64_t>, Pairs> all;
   for (std::size_t i = 0; i < found.measures.size(); ++i) {
     const Measure& one = found.measures[i];
     const Collective& collective = found.matching.collectives[i];
@@ -47,15 +62,16 @@ std::optional<CulpritLink> slow_link(const Comparison& found) {
   }
   std::optional<CulpritLink> worst;
   double worst_ratio = kLeastRatio;
-  for (const auto& [kind, pairs] : all) {
+  for (auto& [kind, pairs] : all) {
     if (pairs.size() < kLeastPairs) continue;
-    for (const auto& [pair, own] : pairs) {
-      if (own.transfers.size() < kLeastTransfers) continue;
+    for (auto& [pair, own] : pairs) own.median_ns = median(own.transfers);
+    for (const auto& one : slowest(pairs)) {
+      const auto& [pair, own] = *one;
       std::vector<double> others;
       for (const auto& [other, list] : pairs) {
-        if (other != pair) others.push_back(median(list.transfers));
+        if (other != pair) others.push_back(list.median_ns);
       }
-      const double mine = median(own.transfers), usual = median(others);
+      const double mine = own.median_ns, usual = median(others);
       const double spread = std::max(
           {spread_about(others, usual), spread_about(own.transfers, mine), kTransferFloorNs});
       const double ratio = mine / std::max(usual, kTransferFloorNs);

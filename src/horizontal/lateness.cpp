@@ -29,6 +29,25 @@ std::vector<double> own_times(const std::vector<Operation>& list) {
   return own;
 }
 
+// Time outside collectives since the rank's last collective of the same group, over all that it had
+// with others in between; -1 for the first of a group. Stages of a pipeline have as much of it
+// each, though the first stage is the last to have a gradient.
+std::vector<double> own_times_in_group(const Operations& operations,
+                                       const std::vector<Operation>& list,
+                                       const std::vector<double>& own) {
+  std::vector<double> in_group(list.size(), -1);
+  std::map<std::uint32_t, double> sum_at;  // by group: all own time up to its last collective
+  double sum = 0;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    sum += std::max(own[i], 0.0);
+    if (is_point_to_point(operations.texts.view(list[i].operation))) continue;
+    const auto [last, is_new] = sum_at.try_emplace(list[i].group, sum);
+    if (!is_new) in_group[i] = sum - last->second;
+    last->second = sum;
+  }
+  return in_group;
+}
+
 // Of two ranks each is late where the other is early, so that a late one blurs both: the spread is
 // taken from the quarter of the units that lies closest together.
 double core_spread(std::vector<double> values) {
@@ -74,6 +93,7 @@ class Finder {
   Lateness run() {
     for (const RankOperations& rank : operations_.ranks) {
       found_.own_ns.push_back(own_times(rank.list));
+      own_in_group_.push_back(own_times_in_group(operations_, rank.list, found_.own_ns.back()));
     }
     found_.cases.resize(operations_.ranks.size());
     list_steps();
@@ -162,26 +182,31 @@ class Finder {
     std::uint32_t index = 0;
     Unit& unit = unit_of(collective.members[0], index);
     ++unit.collectives;
-    std::vector<double> begins, own, ends;
+    std::vector<double> begins, own, in_group, ends;
     auto member = collective.members.begin();  // both are by rank, and arrivals are of members
     for (const Arrival& arrival : one.arrivals) {
       while (member->rank != arrival.rank) ++member;
       begins.push_back(arrival.begin_ns);
       ends.push_back(arrival.end_ns);
       own.push_back(found_.own_ns[arrival.rank][member->at]);
+      in_group.push_back(own_in_group_[arrival.rank][member->at]);
     }
     const std::vector<double> others_begin = medians_of_others(begins);
     const std::vector<double> others_own = medians_of_others(own);
+    const std::vector<double> others_in_group = medians_of_others(in_group);
     // All leave together: of two ends the earlier one is right, if one of them is absurd.
     const double left = quantile(ends, 0.5 - 0.5 / static_cast<double>(ends.size()));
     unit.end_ns = std::max({unit.end_ns, left, one.last_begin_ns});
-    const bool all_known = std::all_of(own.begin(), own.end(), [](double x) { return x >= 0; });
+    const auto known = [](double x) { return x >= 0; };
+    const bool all_known = std::all_of(own.begin(), own.end(), known);
+    const bool group_known = std::all_of(in_group.begin(), in_group.end(), known);
     for (std::size_t i = 0; i < one.arrivals.size(); ++i) {
       const std::uint32_t rank = one.arrivals[i].rank;
       unit.wait_ns[rank] += one.arrivals[i].wait_ns;
       if (!all_known) continue;  // ranks start to record at different times: nobody is late yet
       unit.own_ns[rank] += own[i];
-      const double late = agreed(begins[i] - others_begin[i], own[i] - others_own[i]);
+      double late = agreed(begins[i] - others_begin[i], own[i] - others_own[i]);
+      if (group_known) late = agreed(late, in_group[i] - others_in_group[i]);
       unit.late_ns[rank] += late;
       unit.most_ns[rank] = std::max(unit.most_ns[rank], late);
       const auto position = static_cast<std::uint32_t>(unit.collectives - 1);
@@ -221,6 +246,7 @@ class Finder {
   const Matching& matching_;
   const std::vector<Measure>& measures_;
   Lateness found_;
+  std::vector<std::vector<double>> own_in_group_;  // by rank and place in its list
   std::vector<std::vector<std::pair<std::int64_t, std::uint32_t>>> steps_of_source_;  // by begin
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> units_;
 };

@@ -43,8 +43,9 @@ struct Lateness {
 };
 
 // A rank's lateness is its begin less the median begin of the others, but never more than its time
-// since its last collective exceeds theirs: who is late because it waited elsewhere is not to
-// blame.
+// since its last collective exceeds theirs, nor than its time outside collectives since the last
+// one of the same group does: who is late because it waited elsewhere, or because its turn comes
+// last, is not to blame.
 Lateness find_lateness(const Chains& chains, const Operations& operations, const Matching& matching,
                        const std::vector<Measure>& measures);
 

@@ -17,12 +17,12 @@ namespace {
 constexpr std::ptrdiff_t kMostShift = 16;
 // Pairs that a shift is judged by.
 constexpr std::size_t kShiftSamples = 512;
-constexpr std::int64_t kPeerOperations = -2;
 // A number so far below the newest one, or a first one after so many, begins anew.
 constexpr std::int64_t kOutOfOrder = 64;
 constexpr std::int64_t kLeastBefore = 8;
 
 using Stream = std::vector<Member>;  // of one rank, by begin
+using Streams = std::map<std::uint32_t, Stream>;
 
 class Matcher {
  public:
@@ -34,6 +34,7 @@ class Matcher {
     collect();
     match_sequences();
     for (const auto& [key, streams] : streams_) match_order(streams);
+    for (const auto& [key, streams] : pairs_) match_order(streams);
     sort();
     return std::move(result_);
   }
@@ -42,10 +43,11 @@ class Matcher {
   // Numbers of one rank in one group.
   struct Numbers {
     std::vector<std::int64_t> list;
-    std::size_t without = 0;   // operations that have none
-    std::int64_t newest = -1;  // since they began anew
-    std::int64_t since = 0;    // so many numbers since then
-    std::uint32_t epoch = 0;   // how often they did
+    std::size_t without = 0;            // operations that have none
+    std::int64_t newest = -1;           // since they began anew
+    std::int64_t since = 0;             // so many numbers since then
+    std::uint32_t epoch = 0;            // how often they did
+    std::vector<std::size_t> in_epoch;  // places of the operations of this numbering
   };
 
   // Groups whose numbers tell operations apart. Gloo writes one number for all; and where a rank
@@ -80,12 +82,9 @@ class Matcher {
   }
 
   // A few old numbers at the end are no new numbering: their times are wrong.
-  void end_numbering(const std::vector<Operation>& list, std::uint32_t group, Numbers& numbers) {
+  void end_numbering(Numbers& numbers) {
     if (numbers.epoch == 0 || numbers.since >= kLeastBefore) return;
-    for (std::size_t at = 0; at < list.size(); ++at) {
-      std::uint32_t& epoch = epoch_of_.back()[at];
-      if (list[at].group == group && epoch == numbers.epoch) --epoch;
-    }
+    for (const std::size_t at : numbers.in_epoch) --epoch_of_.back()[at];
     --numbers.epoch;
   }
 
@@ -94,36 +93,40 @@ class Matcher {
     const auto& list = operations_.ranks[rank].list;
     epoch_of_.emplace_back(list.size(), 0);
     for (std::size_t at = 0; at < list.size(); ++at) {
+      if (is_transfer_of_two(list[at])) continue;
       Numbers& numbers = all[list[at].group];
       if (list[at].sequence < 0) {
         ++numbers.without;
         continue;
       }
       numbers.list.push_back(list[at].sequence);
-      // Each pair of ranks may count its own transfers.
-      if (list[at].from >= 0 && list[at].to >= 0) continue;
       // Streams run beside each other: a number may come a few places late.
       if (list[at].sequence + kOutOfOrder < numbers.newest ||
           (list[at].sequence <= 1 && numbers.newest >= kLeastBefore)) {
         // A few that stand before all others have a wrong time.
-        if (numbers.since >= kLeastBefore) ++numbers.epoch;
+        if (numbers.since >= kLeastBefore) {
+          ++numbers.epoch;
+          numbers.in_epoch.clear();
+        }
         numbers.newest = -1;
         numbers.since = 0;
       }
       ++numbers.since;
+      numbers.in_epoch.push_back(at);
       numbers.newest = std::max(numbers.newest, list[at].sequence);
       epoch_of_.back()[at] = numbers.epoch;
     }
-    for (auto& [group, numbers] : all) end_numbering(list, group, numbers);
+    for (auto& [group, numbers] : all) end_numbering(numbers);
     return all;
   }
 
-  // Kernels that were launched before the recording began do not say their size: then the order of
-  // all kernels of that name must do.
+  // Kernels that were launched before the recording began do not say their size, and ranks send and
+  // get what they have in an all-to-all: then the order of all kernels of that name must do.
   void find_unsized() {
     for (const RankOperations& rank : operations_.ranks) {
       for (const Operation& one : rank.list) {
-        if (one.bytes < 0) unsized_.insert({one.group, one.wire});
+        const bool sized = one.bytes >= 0 && !has_many_sizes(operations_.texts.view(one.operation));
+        if (!sized) unsized_.insert({one.group, one.wire});
       }
     }
   }
@@ -131,36 +134,50 @@ class Matcher {
   void collect() {
     for (std::uint32_t rank = 0; rank < operations_.ranks.size(); ++rank) {
       const auto& list = operations_.ranks[rank].list;
+      for (std::uint32_t at = 0; at < list.size(); ++at) {
+        std::vector<std::uint32_t>& users = users_[list[at].group];
+        if (users.empty() || users.back() != rank) users.push_back(rank);
+      }
+    }
+    for (std::uint32_t rank = 0; rank < operations_.ranks.size(); ++rank) {
+      const auto& list = operations_.ranks[rank].list;
       for (std::uint32_t at = 0; at < list.size(); ++at) add({rank, at}, list[at]);
     }
   }
 
+  // What ranks that are not its two ends have no part in, whatever their own counts say.
+  bool is_transfer_of_two(const Operation& one) const {
+    return one.has_peers() || is_point_to_point(operations_.texts.view(one.operation));
+  }
+
   void add(const Member& member, const Operation& one) {
+    if (one.has_peers()) {
+      // Each rank counts its own transfers, whoever they are with. Those of a pair meet in order.
+      pairs_[{one.group, one.from, one.to}][member.rank].push_back(member);
+      return;
+    }
+    if (is_transfer_of_two(one)) {
+      Collective alone;
+      alone.members.push_back(member);
+      add_collective(std::move(alone));
+      return;
+    }
     const auto numbered = numbered_.find(one.group);
     if (one.sequence >= 0 && numbered != numbered_.end() && numbered->second) {
-      const bool peers = one.from >= 0 && one.to >= 0;
-      const std::uint64_t pair =
-          peers ? static_cast<std::uint64_t>(one.from) << 32 | static_cast<std::uint32_t>(one.to)
-                : 0;
-      numbered_list_.push_back({one.group, peers ? kPeerOperations : one.sequence, pair, member});
-      if (peers) numbered_list_.back().pair_sequence = one.sequence;
-      numbered_list_.back().epoch = epoch_of_[member.rank][member.at];
+      const std::uint32_t epoch = epoch_of_[member.rank][member.at];
+      numbered_list_.push_back({one.group, epoch, one.sequence, member});
       return;
     }
     const bool sized = unsized_.count({one.group, one.wire}) == 0;
-    auto& streams = streams_[{one.group, one.wire, sized ? one.bytes : -1}];
-    streams.resize(operations_.ranks.size());
-    streams[member.rank].push_back(member);
+    streams_[{one.group, one.wire, sized ? one.bytes : -1}][member.rank].push_back(member);
   }
 
   struct Numbered {
     std::uint32_t group = 0;
-    std::int64_t sequence = 0;
-    std::uint64_t pair = 0;
-    Member member;
-    std::int64_t pair_sequence = 0;
     std::uint32_t epoch = 0;
-    auto key() const { return std::tie(group, epoch, sequence, pair, pair_sequence); }
+    std::int64_t sequence = 0;
+    Member member;
+    auto key() const { return std::tie(group, epoch, sequence); }
     bool operator<(const Numbered& other) const {
       if (key() != other.key()) return key() < other.key();
       return std::tie(member.rank, member.at) < std::tie(other.member.rank, other.member.at);
@@ -200,13 +217,13 @@ class Matcher {
     return operations_.ranks[member.rank].list[member.at];
   }
 
-  void match_order(const std::vector<Stream>& streams) {
+  void match_order(const Streams& streams) {
     const Stream* reference = nullptr;
-    for (const Stream& stream : streams) {
+    for (const auto& [rank, stream] : streams) {
       if (reference == nullptr || stream.size() > reference->size()) reference = &stream;
     }
     std::map<std::ptrdiff_t, Collective> made;  // by place in the reference
-    for (const Stream& stream : streams) {
+    for (const auto& [rank, stream] : streams) {
       const std::ptrdiff_t shift = best_shift(*reference, stream);
       for (std::size_t i = 0; i < stream.size(); ++i) {
         made[static_cast<std::ptrdiff_t>(i) + shift].members.push_back(stream[i]);
@@ -265,8 +282,7 @@ class Matcher {
     }
     const Operation& first = operation(one.shown);
     if (one.by_sequence) one.mismatched = calls_differ(first, one);
-    const bool peers = first.from >= 0 && first.to >= 0;
-    if (!peers) find_absent(first, one);
+    if (!is_transfer_of_two(first)) find_absent(first, one);
     result_.collectives.push_back(std::move(one));
   }
 
@@ -290,12 +306,10 @@ class Matcher {
     const auto [known, is_new] = expected_.try_emplace(group);
     if (!is_new) return known->second;
     const std::vector<int>& listed = operations_.group_ranks[group];
+    if (listed.empty()) return known->second = users_[group];
     for (std::uint32_t rank = 0; rank < operations_.ranks.size(); ++rank) {
-      const RankOperations& one = operations_.ranks[rank];
       const bool belongs =
-          listed.empty() ? std::any_of(one.list.begin(), one.list.end(),
-                                       [group](const Operation& op) { return op.group == group; })
-                         : std::binary_search(listed.begin(), listed.end(), one.rank);
+          std::binary_search(listed.begin(), listed.end(), operations_.ranks[rank].rank);
       if (belongs) known->second.push_back(rank);
     }
     return known->second;
@@ -320,8 +334,11 @@ class Matcher {
   std::vector<Numbered> numbered_list_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> unsized_;  // (group, wire)
   // (group, wire, bytes) -> by rank
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, std::vector<Stream>> streams_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, Streams> streams_;
+  // (group, from, to) -> by rank: sends of the one, receives of the other
+  std::map<std::tuple<std::uint32_t, std::int32_t, std::int32_t>, Streams> pairs_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> expected_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> users_;  // group -> ranks that use it
 };
 
 }  // namespace

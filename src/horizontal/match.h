@@ -35,7 +35,9 @@ bool are_different_calls(const Interner& texts, const Operation& one, const Oper
 
 // Ranks of a group number its operations alike: where these numbers are recorded they decide.
 // Elsewhere the n-th operation of one group, kind and size is the same on all ranks; ranks whose
-// windows begin later are moved to where the operations' ends fit best. Near-linear.
+// windows begin later are moved to where the operations' ends fit best. Transfers between two ranks
+// are matched by order alone, for each end numbers its own; one whose other end is not known stays
+// alone. Near-linear.
 Matching match(const Operations& operations);
 
 }  // namespace teller::horizontal_detail

@@ -238,12 +238,25 @@ class Finder {
     one.size_is_sure = facts.bytes >= 0 && facts.both_sizes;
     one.begin_ns = chains_.nodes.begin_ns[node];
     one.end_ns = std::max(facts_.at(node).end_ns, one.begin_ns);
-    one.from = facts.from;
-    one.to = facts.to;
+    set_peers(facts, found_.ranks[index], one);
     one.device = on_device(node);
     one.open = (chains_.nodes.flags[node] & kNodeOpen) != 0;
     found_.ranks[index].list.push_back(one);
     return &found_.ranks[index].list.back();
+  }
+
+  // A send is recorded with the rank that it goes to, a receive with the one that it comes from:
+  // the other end is the rank itself. Of a group of two it is known anyway.
+  static void set_peers(const CollectiveFacts& facts, const RankOperations& rank, Operation& one) {
+    one.from = facts.from;
+    one.to = facts.to;
+    if (!rank.numbered || !is_point_to_point(facts.operation)) return;
+    int& self = facts.operation == "send" ? one.from : one.to;
+    int& other = facts.operation == "send" ? one.to : one.from;
+    if (self < 0) self = rank.rank;
+    if (other >= 0 || facts.ranks.size() != 2) return;
+    if (facts.ranks[0] == rank.rank) other = facts.ranks[1];
+    if (facts.ranks[1] == rank.rank) other = facts.ranks[0];
   }
 
   // Groups of one name may hold different ranks on different ranks (one group per pipeline stage).

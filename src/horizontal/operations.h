@@ -29,6 +29,9 @@ struct Operation {
   std::int32_t from = -1, to = -1;  // of a point-to-point operation
   bool device = false;
   bool open = false;  // it never ended
+
+  // Both ends of a transfer between two ranks are known.
+  bool has_peers() const { return from >= 0 && to >= 0; }
 };
 
 // A rank of the run: one or more sources that say this rank.

@@ -193,6 +193,7 @@ Json verdict_json(const Comparison& found) {
   json["uniform"] = verdict.uniform ? Json(*verdict.uniform) : Json();
   json["doing"] = verdict.culprits.empty() ? Json() : Json(doing_words(found.culprit_doing));
   json["compared"] = found.operations.ranks.size() > 1 && !verdict.unclear;
+  json["too_few_collectives"] = verdict.too_few;
   json["evidence"] = verdict.evidence;
   return json;
 }

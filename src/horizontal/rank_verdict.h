@@ -30,6 +30,7 @@ struct RankVerdict {
   std::optional<bool> uniform;
   std::vector<std::string> evidence;  // lines for people
   bool unclear = false;               // ranks could not be told apart: they were not compared
+  bool too_few = false;               // too few collectives in common to say that nobody is late
 };
 
 }  // namespace teller

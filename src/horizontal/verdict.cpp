@@ -18,13 +18,15 @@ constexpr double kLateShare = 0.05;  // of a unit
 constexpr double kTurnNs = 15e6;
 constexpr double kPlacesShare = 1.0 / 3;  // the places of a step where it is latest
 constexpr double kConcentrated = 0.7;     // hold this much of its lateness, if something is there
-constexpr double kSteadyShare = 0.1;      // … or is late by this much of a unit
+constexpr double kSteadyShare = 0.2;      // … or is late by this much of a unit
 constexpr double kSteadyUnits = 0.9;      // in so many of the units
 constexpr double kSteadyEven = 5;         // and varies by a fifth of it at most
-constexpr double kOftenShare = 0.5;       // of the units: late as a rule
-constexpr double kRareSpreads = 8;        // late now and then: only what is far out counts
-constexpr double kRareSingles = 5;  // … at one collective: small delays sum up on busy machines
-constexpr double kRareUnits = 0.5;  // … and a large part of a unit
+// … for this long: another process takes a part of one CPU evenly too, for a second or less.
+constexpr std::size_t kSteadyLeast = 16;
+constexpr double kOftenShare = 0.5;  // of the units: late as a rule
+constexpr double kRareSpreads = 8;   // late now and then: only what is far out counts
+constexpr double kRareSingles = 5;   // … at one collective: small delays sum up on busy machines
+constexpr double kRareUnits = 0.5;   // … and a large part of a unit
 constexpr double kHostFloorNs = 30e6;  // … and more than a busy machine's scheduler takes
 // Kernels come when they are launched and the device is free: no scheduler blurs that.
 constexpr double kDeviceRareUnits = 0.1;
@@ -116,8 +118,9 @@ class Judge {
     return late;
   }
 
-  // Late in nearly every unit by nearly the same: no scheduler is that even.
+  // Late in nearly every one of many units by nearly the same: no scheduler is that even for long.
   bool is_steady(std::uint32_t rank) const {
+    if (found_.lateness.units.size() < kSteadyLeast) return false;
     std::vector<double> late;
     std::size_t far = 0;
     for (const Unit& unit : found_.lateness.units) {
@@ -240,6 +243,7 @@ void judge(const Chains& chains, const Pace* healthy, Comparison& found) {
   } else {
     Judge(chains, found).run();
   }
+  found.verdict.too_few = found.lateness.units.size() < kLeastUnits;
   if (found.verdict.culprits.empty()) found.verdict.link = slow_link(found);
   std::vector<std::string> pace;
   const std::optional<bool> uniform = uniform_slowness(found, healthy, pace);

@@ -25,6 +25,7 @@ class Job:
         self.random = random.Random(seed)
         self.late = {}       # (rank, step) -> (ms, name of the operator)
         self.slow = {}       # step -> factor for all ranks
+        self.share = {}      # rank -> factor for all its work: it gets less CPU, or is a slower one
         self.offset_ms = [0.0] * ranks
         self.drift = [0.0] * ranks
         self.numbered = True
@@ -74,7 +75,7 @@ class Job:
                         ms, what = self.late[rank, step]
                         self.add(rank, what, now[rank], now[rank] + ms, "user_annotation")
                         now[rank] += ms + 0.01
-                    ms = 10 * self.slow.get(step, 1) * self.random.uniform(0.95, 1.05)
+                    ms = 10 * self.slow.get(step, 1) * self.share.get(rank, 1) * self.random.uniform(0.95, 1.05)
                     self.add(rank, "aten::mm", now[rank], now[rank] + ms)
                     now[rank] += ms + 0.01
                 if not self.collective(now, 2 * step + part, name, kind, size):
@@ -130,6 +131,96 @@ def test_late_rank_is_named_and_its_victims_are_not(tmp_path, culprit, numbered)
     assert 0.5 < verdict["culprits"][0]["score"] <= 1
     assert verdict["doing"] == "data loading" and verdict["uniform"] is False
     assert "wait" in verdict["culprits"][0]["why"] and "ms" in verdict["culprits"][0]["why"]
+
+
+class Pipeline:
+    """Four stages that hand micro-batches on and gradients back, with the fields that PyTorch writes of a send and a receive:
+    each names the other end alone, and each rank numbers its transfers, whoever they are with."""
+
+    def __init__(self, numbered: bool = True, slow: tuple[int, int] | None = None) -> None:
+        self.numbered, self.slow = numbered, slow
+        self.random = random.Random(5)
+        self.events = [[] for _ in range(4)]
+        self.now = [0.0] * 4
+        self.number = [0] * 4
+
+    def add(self, rank: int, name: str, cat: str, begin: float, end: float, **args) -> None:
+        self.events[rank].append({"ph": "X", "cat": cat, "name": name, "pid": 100 + rank, "tid": 1, "ts": begin, "dur": end - begin,
+                                  "args": args})
+
+    def transfer(self, source: int, target: int) -> None:
+        end = max(self.now[source], self.now[target]) + (2000 if self.slow == (source, target) else 100) + self.random.uniform(0, 20)
+        for rank, kind, other, key in ((source, "send", target, "Dst Rank"), (target, "recv", source, "Src Rank")):
+            self.number[rank] += 1
+            facts = {"Collective name": kind, "In msg nelems": 4096, "Out msg nelems": 4096, "dtype": "BFloat16", key: other,
+                     "Process Group Name": "7", "Process Group Ranks": "[0, 1, 2, 3]", "Group size": 4}
+            if self.numbered:
+                facts["Seq"] = self.number[rank]
+            ids = {"correlation": 1000 * rank + self.number[rank]}
+            self.add(rank, "record_param_comms", "cpu_op", self.now[rank] - 9, self.now[rank] - 2, **facts)
+            self.add(rank, "cudaLaunchKernelExC", "cuda_runtime", self.now[rank] - 8, self.now[rank] - 4, **ids)
+            self.add(rank, "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", "kernel", self.now[rank], end, device=rank,
+                     stream=20, **ids, **facts)
+            self.now[rank] = end + 30
+
+    def write(self, folder: Path) -> Path:
+        for step in range(8):
+            begins = list(self.now)
+            for _ in range(3):
+                for rank in range(4):
+                    self.now[rank] += 2000 * self.random.uniform(0.97, 1.03)
+                    if rank < 3:
+                        self.transfer(rank, rank + 1)
+            for _ in range(3):
+                for rank in reversed(range(4)):
+                    self.now[rank] += 4000 * self.random.uniform(0.97, 1.03)
+                    if rank > 0:
+                        self.transfer(rank, rank - 1)
+            end = max(self.now) + 500  # they meet, as for the norm of the gradients
+            for rank in range(4):
+                facts = {"Collective name": "allreduce", "In msg nelems": 1, "Out msg nelems": 1, "dtype": "Float", "Seq": step + 1,
+                         "Process Group Name": "0", "Process Group Ranks": "[0, 1, 2, 3]"}
+                self.add(rank, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "kernel", self.now[rank], end, device=rank, stream=21, **facts)
+                self.now[rank] = end + 50
+                self.add(rank, f"ProfilerStep#{step}", "user_annotation", begins[rank] - 10, self.now[rank] - 11)
+        folder.mkdir()
+        for rank, events in enumerate(self.events):
+            top = {"distributedInfo": {"rank": rank, "world_size": 4}, "traceEvents": events}
+            (folder / f"part{(rank * 7 + 3) % 10}.json").write_text(json.dumps(top))
+        return folder
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+def test_stages_of_a_pipeline_are_not_said_to_call_something_else(tmp_path, numbered):
+    found = compared(Pipeline(numbered).write(tmp_path / "traces"), tmp_path / "run")
+    assert found["verdict"]["culprits"] == [] and found["verdict"]["link"] is None
+    transfers = 8 * 2 * 3 * 3
+    assert found["collectives"]["mismatched"] == found["collectives"]["missing"] == found["collectives"]["on_one_rank"] == 0
+    assert found["collectives"]["collectives"] == found["collectives"]["matched"] == transfers + 8
+
+
+def test_slow_link_of_a_pipeline(tmp_path):
+    verdict = compared(Pipeline(slow=(1, 2)).write(tmp_path / "traces"), tmp_path / "run")["verdict"]
+    assert verdict["culprits"] == [] and (verdict["link"]["from"], verdict["link"]["to"]) == (1, 2)
+
+
+def test_ranks_with_hardly_a_collective_in_common_are_not_called_healthy(tmp_path):
+    job = Job(2, steps=1)
+    job.step_ranges = False
+    assert verdict_of(job, tmp_path)["too_few_collectives"] is True
+    done = run_teller("diagnose", tmp_path / "run", "--json")
+    assert done.returncode == 0, done.stderr
+    diagnosis = json.loads((tmp_path / "run/diagnosis.json").read_text())
+    assert diagnosis["abnormal"] is None and diagnosis["judged"] is False and diagnosis["culprit_ranks"] == []
+    assert "too few finished collectives" in diagnosis["explanation"]
+
+
+# A process beside it takes a part of one CPU, evenly for a short while: seen in healthy runs of gloo on a busy machine.
+@pytest.mark.parametrize("steps,factor,named", [(8, 1.8, []), (12, 1.8, []), (24, 1.15, []), (24, 1.8, [2])])
+def test_evenly_late_counts_after_many_steps_only(tmp_path, steps, factor, named):
+    job = Job(steps=steps)
+    job.share = {2: factor}
+    assert [c["rank"] for c in verdict_of(job, tmp_path)["culprits"]] == named
 
 
 def test_late_once(tmp_path):

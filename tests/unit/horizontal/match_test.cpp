@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <limits>
+#include <vector>
 
 #include "ranks.h"
 
@@ -142,6 +144,112 @@ TEST(Match, SizesCountWhereTheyAreSure) {
   EXPECT_TRUE(match(ops).collectives[0].mismatched);
   for (RankOperations& rank : ops.ranks) rank.list[0].operation = ops.texts.intern("all_to_all");
   EXPECT_FALSE(match(ops).collectives[0].mismatched);
+}
+
+// Stages of a pipeline: each rank counts its sends and receives, whoever they are with. Number 1 of
+// rank 0 is a send to rank 1, number 1 of rank 2 a receive from it.
+TEST(Match, TransfersOfAPairMeetInOrderWhateverTheirNumbers) {
+  Operations ops = ranks(4);
+  std::vector<std::int64_t> next(4, 1);
+  std::int64_t t = 0;
+  for (int n = 0; n < 6; ++n) {
+    for (std::size_t rank = 0; rank + 1 < 4; ++rank, t += 1'000'000 + 70'000 * n) {
+      for (const bool sends : {true, false}) {
+        const std::size_t self = sends ? rank : rank + 1;
+        Operation& one = add(ops, self, sends ? "send" : "recv", t, t + 5000 + (sends ? 0 : 100));
+        one.sequence = next[self]++;
+        one.from = static_cast<int>(rank);
+        one.to = one.from + 1;
+      }
+    }
+  }
+  const Matching found = match(ops);
+  ASSERT_EQ(found.collectives.size(), 18u);
+  for (const Collective& one : found.collectives) {
+    ASSERT_EQ(one.members.size(), 2u);
+    EXPECT_EQ(one.members[0].rank + 1, one.members[1].rank);
+    EXPECT_EQ(ops.ranks[one.members[0].rank].list[one.members[0].at].begin_ns,
+              ops.ranks[one.members[1].rank].list[one.members[1].at].begin_ns);
+    EXPECT_FALSE(one.mismatched);
+    EXPECT_TRUE(one.absent.empty());
+  }
+}
+
+// Whom it was sent to is not known: it is no collective that the others miss or call differently.
+TEST(Match, TransfersToNobodyKnownStayAlone) {
+  Operations ops = ranks(3);
+  for (int n = 0; n < 5; ++n) {
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      add(ops, rank, rank == 0 ? "send" : "recv", n * 1000, n * 1000 + 500).sequence = n;
+      add(ops, rank, "all_reduce", n * 1000 + 600, n * 1000 + 700).sequence = n;
+    }
+  }
+  const Matching found = match(ops);
+  EXPECT_EQ(whole(found, 3), 5u);
+  EXPECT_EQ(whole(found, 1), 15u);
+  for (const Collective& one : found.collectives) {
+    EXPECT_TRUE(one.absent.empty());
+    EXPECT_FALSE(one.mismatched);
+  }
+}
+
+// Each rank of an all-to-all has a size of its own, in each step another (experts and their
+// tokens).
+TEST(Match, AllToAllIsMatchedWhateverItsSizes) {
+  Operations ops = ranks(4);
+  for (int n = 0; n < 12; ++n) {
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+      add(ops, rank, "all_to_all", n * 1'000'000, n * 1'000'000 + 1000,
+          4096 + 64 * n + static_cast<std::int64_t>(rank));
+    }
+  }
+  const Matching found = match(ops);
+  EXPECT_EQ(found.collectives.size(), 12u);
+  EXPECT_EQ(whole(found, 4), 12u);
+}
+
+// A hundred thousand groups of which no trace says the ranks: who belongs to one is looked up once.
+TEST(Match, ManyGroups) {
+  Operations ops = ranks(3);
+  constexpr std::uint32_t kGroups = 100'000;
+  ops.group_ranks.resize(kGroups);
+  for (std::uint32_t group = 0; group < kGroups; ++group) {
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      if (rank == 2 && group % 2 == 0) continue;
+      for (int n = 0; n < 2; ++n) {
+        if (rank == 1 && n == 1) continue;  // it leaves out the second one
+        Operation& one = add(ops, rank, "all_reduce", group * 100 + n, group * 100 + n + 50);
+        one.group = group;
+        one.sequence = n;
+      }
+    }
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const Matching found = match(ops);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  ASSERT_EQ(found.collectives.size(), 2 * kGroups);
+  std::size_t absent = 0;
+  for (const Collective& one : found.collectives) absent += one.absent.size();
+  EXPECT_EQ(absent, kGroups);
+}
+
+// Numbers that begin anew in each of many groups.
+TEST(Match, ManyGroupsThatBeginAnew) {
+  Operations ops = ranks(1);
+  constexpr std::uint32_t kGroups = 50'000;
+  ops.group_ranks.resize(kGroups);
+  for (std::uint32_t group = 0; group < kGroups; ++group) {
+    for (int n = 0; n < 10; ++n) {
+      Operation& one = add(ops, 0, "all_reduce", group * 100 + n, group * 100 + n + 1);
+      one.group = group;
+      one.sequence = n < 9 ? n + 1 : 0;  // the last one's time is wrong
+    }
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const Matching found = match(ops);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_EQ(found.restarts, 0u);
+  EXPECT_EQ(found.collectives.size(), 10 * kGroups);
 }
 
 }  // namespace
