@@ -1,5 +1,6 @@
 // teller's entry: splits off the target's command line, finds the subcommand, turns errors into one
 // line and an exit code.
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -46,11 +47,22 @@ int handle_parse_error(const CLI::App& app, const CLI::ParseError& error,
   return print_error({ErrorCode::kUsage, command + ": " + message, "see " + command + " --help"});
 }
 
+// The first word that is no option: the command.
+std::string_view command_word(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (argv[i][0] != '-') return argv[i];
+  }
+  return "";
+}
+
 int run(int argc, char** argv) {
   Context context;
   std::vector<std::string> own;
+  const bool traces = command_word(argc, argv) == "trace";
+  // A limit of file sizes is told by the write that fails. The traced program keeps its signal.
+  if (!traces) std::signal(SIGXFSZ, SIG_IGN);
   for (int i = 1; i < argc; ++i) {
-    if (!context.has_separator && std::string_view(argv[i]) == "--") {
+    if (traces && !context.has_separator && std::string_view(argv[i]) == "--") {
       context.has_separator = true;
       continue;
     }

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/file.h"
 #include "run_folder/chains.h"
@@ -73,14 +74,28 @@ std::string file_problem(const RunFolder& run, const std::string& artifact,
   return inner_problem(run, artifact, path);
 }
 
+// The artefacts that teller makes, in the order of the stages, and whatever else the manifest
+// names.
+std::vector<std::string> artifact_names(const RunFolder& run) {
+  std::vector<std::string> names = {"events",     "logs",      "processes", "context", "chains",
+                                    "horizontal", "roles",     "findings",  "slices",  "tokens",
+                                    "labels",     "diagnosis", "snapshot"};
+  const Json artifacts = run.manifest().value("artifacts", Json::object());
+  if (!artifacts.is_object()) return names;
+  const std::set<std::string> known(names.begin(), names.end());
+  for (const auto& [name, entry] : artifacts.items()) {
+    if (!known.contains(name)) names.push_back(name);
+  }
+  return names;
+}
+
 }  // namespace
 
 Result<VerifyReport> verify(const std::string& path) {
   TELLER_TRY(const RunFolder run, RunFolder::open(path));
   VerifyReport report;
   report.state = text_of(run.manifest(), "state");
-  for (const char* name : {"events", "logs", "processes", "context", "chains", "findings", "slices",
-                           "tokens", "labels", "diagnosis", "snapshot"}) {
+  for (const std::string& name : artifact_names(run)) {
     const auto files = run.artifact_files(name);
     const auto usable = run.require_artifact(name);
     if (files.empty() && !usable) continue;

@@ -117,6 +117,35 @@ def test_verify_does_not_read_what_has_grown(run: Path) -> None:
     assert done.returncode == 4 and "size differs" in done.stdout
 
 
+def test_verify_looks_at_every_artefact_of_the_manifest(run: Path) -> None:
+    assert run_teller("reconstruct", run).returncode == 0
+    assert run_teller("verify", run).returncode == 0
+    for name, entry in json.loads((run / "manifest.json").read_text())["artifacts"].items():
+        for file in entry["files"]:
+            path = run / file["path"]
+            whole = path.read_bytes()
+            path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]) if whole else b"x")
+            done = run_teller("verify", run)
+            assert done.returncode == 4 and file["path"] in done.stdout, (name, file, done.stdout)
+            path.write_bytes(whole)
+    assert run_teller("verify", run).returncode == 0
+
+
+@pytest.mark.parametrize("command", ["import", "reconstruct"])
+def test_a_limit_of_file_sizes_is_one_line(command: str, run: Path, tmp_path: Path) -> None:
+    events = [{"ph": "X", "cat": "cpu_op", "name": f"op {n}", "pid": 1, "tid": 1, "ts": n, "dur": 1} for n in range(2000)]
+    (tmp_path / "trace.json").write_text(json.dumps({"traceEvents": events}))
+    words = {"import": ["import", tmp_path / "trace.json", "-o", tmp_path / "new"], "reconstruct": ["reconstruct", run]}[command]
+    shell = 'ulimit -f 1; exec "$@"'
+    done = subprocess.run(["/bin/sh", "-c", shell, "sh", teller_binary(), *map(str, words)], capture_output=True, text=True, timeout=60)
+    expect_one_line(done, 6, says="File too large")
+    assert not list(tmp_path.glob("new*"))
+
+
+def test_two_dashes_end_the_options(run: Path) -> None:
+    assert run_teller("stats", "--", run).stdout == run_teller("stats", run).stdout != ""
+
+
 def test_a_slices_file_is_printed_like_the_artefact(run: Path) -> None:
     of_run, of_file = run_teller("dump", run, "slices"), run_teller("dump", run / "slices.tcol")
     assert of_run.returncode == of_file.returncode == 0, of_file.stderr
