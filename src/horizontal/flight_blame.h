@@ -41,6 +41,12 @@ struct Blame {
   std::string circle_words;
 };
 
+// Nobody waits for what a rank is stuck in: a dump that was written a moment before those of its
+// peers looks the same.
+inline bool is_stuck_unawaited(const Blame& blame) {
+  return blame.verdict == "rank_stuck" && blame.suspects.front().waiters == 0 && blame.waiting == 0;
+}
+
 // `positions` are those of find_positions(), `graph` is theirs.
 Blame find_blame(const Job& job, const std::vector<Position>& positions, const WaitGraph& graph);
 

@@ -48,7 +48,7 @@ std::string fault_of(const Blame& blame) {
 // Not measured on anything: rules have no odds. How firm their kinds of proof are.
 double probability_of(const Job& job, const Blame& blame) {
   if (blame.suspects.empty()) return 0.1;
-  if (blame.verdict == "stuck_together") return 0.5;
+  if (blame.verdict == "stuck_together" || is_stuck_unawaited(blame)) return 0.5;
   if (blame.verdict != "rank_absent") return 0.95;
   // Where most dumps are absent, they were hardly all given.
   return job.ranks_without_dump.size() < job.dumps ? 0.8 : 0.4;

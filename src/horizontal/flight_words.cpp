@@ -258,6 +258,13 @@ std::string explanation_words(const Job& job, const RankWords& words, const Blam
                                        : "Ranks wait for each other in a circle. ";
     if (!blame.circle_words.empty()) text += blame.circle_words + " ";
   }
+  if (is_stuck_unawaited(blame)) {
+    return text +
+           "No rank waits for it: it looks the same where this dump was written a moment before "
+           "the "
+           "others, in a job that goes on." +
+           lacking;
+  }
   return text + std::to_string(blame.waiting) + " of " + std::to_string(job.nodes.size()) +
          " ranks wait for others, and their waits lead there." + lacking;
 }
@@ -271,6 +278,11 @@ std::string check_next_words(const Blame& blame) {
     return "Look at what the process of that rank does instead (teller snapshot, py-spy dump): a "
            "lock, the interpreter's lock, data loading, an exception that was swallowed, or a "
            "branch that the other ranks do not take.";
+  }
+  if (is_stuck_unawaited(blame)) {
+    return "Take the dumps again: if that rank has not moved, look at its device (dmesg for Xid, "
+           "its "
+           "log for CUDA errors, the kernel that runs on it).";
   }
   if (blame.verdict == "rank_stuck" || blame.verdict == "rank_not_started") {
     return "Look at that rank's device: dmesg for Xid, its log for CUDA errors, the kernel that "

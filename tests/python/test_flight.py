@@ -104,6 +104,23 @@ def test_a_healthy_job_has_no_culprit(tmp_path: Path) -> None:
     assert diagnosis["abnormal"] is False and diagnosis["verdict"] == "all_in_one_place"
 
 
+# A dump does not say when it was written: one of a moment before looks like one of a rank that is stuck.
+@pytest.mark.parametrize("waited_for", [False, True])
+def test_a_rank_that_nobody_waits_for_may_only_have_been_dumped_first(tmp_path: Path, waited_for: bool) -> None:
+    job = Job(3)
+    for seq in range(1, 5):
+        job.everyone("0", seq, "all_reduce", "completed")
+    for rank in range(3):
+        job.add(rank, "0", 5, "all_reduce", "started" if rank == 1 else "completed")
+        if waited_for and rank != 1:
+            job.add(rank, "0", 6, "all_reduce", "started")
+    diagnosis = diagnose(flight_support.write(job, tmp_path / "dumps"), tmp_path / "run")
+    assert diagnosis["verdict"] == "rank_stuck" and diagnosis["culprit_ranks"] == [1]
+    assert diagnosis["probability"] == (0.95 if waited_for else 0.5)
+    assert ("a moment before" in diagnosis["explanation"]) is not waited_for
+    assert ("Take the dumps again" in diagnosis["check_next"]) is not waited_for
+
+
 def test_a_rank_without_a_dump_is_named(tmp_path: Path) -> None:
     job = Job(4)
     job.group("1", "pair", [0, 1])
