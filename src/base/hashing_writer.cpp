@@ -14,12 +14,16 @@ namespace {
 // More than this does not wait: memory stays bounded where the disk is slower than the data.
 constexpr std::size_t kMostWaiting = 8u << 20;
 constexpr std::size_t kMostSpare = 4;
+// A larger buffer is given back to the system.
+constexpr std::size_t kMostSpareBytes = 4u << 20;
 // Hashed right after it is written, while it is still near the processor.
 constexpr std::size_t kWriteBytes = 256u << 10;
 }  // namespace
 
-HashingWriter::HashingWriter(int fd, std::string path)
-    : fd_(fd), path_(std::move(path)), thread_([this] { run(); }) {}
+HashingWriter::HashingWriter(int fd, std::string path) : fd_(fd), path_(std::move(path)) {
+  spare_.reserve(kMostSpare);  // so that the thread need not allocate
+  thread_ = std::thread([this] { run(); });
+}
 
 HashingWriter::~HashingWriter() {
   stop();
@@ -78,7 +82,8 @@ void HashingWriter::run() {
     lock.lock();
     if (!done) status_ = std::move(done);
     waiting_bytes_ -= bytes.size();
-    if (spare_.size() < kMostSpare) spare_.push_back(std::move(bytes));
+    if (spare_.size() < kMostSpare && bytes.size() <= kMostSpareBytes)
+      spare_.push_back(std::move(bytes));
     changed_.notify_all();
   }
 }

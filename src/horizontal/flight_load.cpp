@@ -63,6 +63,21 @@ void read_malformed(const Json& flight, Dump& dump) {
   dump.unread += list.size();
 }
 
+// A ring buffer is written oldest first; what is not numbered stays where it is.
+void sort_numbered(std::vector<FlightEntry>& entries) {
+  std::vector<std::size_t> places;
+  std::vector<FlightEntry> numbered;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].record_id < 0) continue;
+    places.push_back(i);
+    numbered.push_back(std::move(entries[i]));
+  }
+  std::stable_sort(
+      numbered.begin(), numbered.end(),
+      [](const FlightEntry& a, const FlightEntry& b) { return a.record_id < b.record_id; });
+  for (std::size_t i = 0; i < places.size(); ++i) entries[places[i]] = std::move(numbered[i]);
+}
+
 void read_entries(const EventFile& file, Dump& dump) {
   for (const auto block : file.blocks()) {
     for (const EventRecord& event : block) {
@@ -76,11 +91,7 @@ void read_entries(const EventFile& file, Dump& dump) {
       }
     }
   }
-  // A ring buffer is written oldest first; what is not numbered stays where it is.
-  std::stable_sort(dump.entries.begin(), dump.entries.end(),
-                   [](const FlightEntry& a, const FlightEntry& b) {
-                     return a.record_id >= 0 && b.record_id >= 0 && a.record_id < b.record_id;
-                   });
+  sort_numbered(dump.entries);
 }
 
 }  // namespace
