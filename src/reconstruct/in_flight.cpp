@@ -65,7 +65,8 @@ class InFlightFinder {
       const std::uint8_t facts = facts_of(item);
       if (facts == 0) continue;
       Process& process = processes_[{thread.source, thread.pid}];
-      if ((facts & kCallBeginsCapture) != 0) process.captures.begin(thread_index, item.begin_ns);
+      const bool begins = (facts & kCallBeginsCapture) != 0 && (item.flags & kNodeFailed) == 0;
+      if (begins) process.captures.begin(thread_index, item.begin_ns);
       if ((facts & kCallEndsCapture) != 0) process.captures.end(thread_index, item.end_ns);
       if ((facts & kCallWaits) != 0) note_wait(item, facts, process);
       if ((facts & kCallLaunches) != 0) note_launch(index, process);

@@ -216,6 +216,18 @@ TEST(InFlight, ACaptureWithoutAnEndHidesNoOtherThreadsHang) {
   EXPECT_EQ(rebuilt.counter("launches_in_flight"), 1u);
 }
 
+TEST(InFlight, ACaptureThatDidNotBeginHoldsNothing) {
+  RunBuilder run;
+  run.call("cudaLaunchKernel", 5, 6, 9).kernel("k", 7, 8, 9);
+  EventRecord begin = run.make(EventKind::kApiCall, "cudaStreamBeginCapture", 10, 11);
+  begin.flags = kFlagFailed;
+  run.add(begin).call("cudaLaunchKernel", 20, 30, 2);
+  sign_of_life(run, 3 * kSecond);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.counter("launches_into_graphs"), 0u);
+  EXPECT_EQ(rebuilt.counter("launches_in_flight"), 1u);
+}
+
 TEST(InFlight, LostRecordsProveNothing) {
   RunBuilder run;
   run.source(R"({"dialect":"capture","pid":1,"counts":{"dropped":3}})");
