@@ -1,7 +1,9 @@
 #include "importers/log_places.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/saturate.h"
 #include "logs/line.h"
 
 namespace teller {
@@ -9,6 +11,7 @@ namespace teller {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kDay = 86'400 * kSecond;
 
 struct Words {
   const char* key;
@@ -20,6 +23,7 @@ constexpr Words kWords[kLogPlaces] = {
     {"given_zone", "by the zone that was given"},
     {"no_zone", "local times, and no zone was given (--log-timezone)"},
     {"no_year", "lack year or date, and no trace is on Unix time"},
+    {"out_of_range", "lie before 1970 or beyond what 64 bits of nanoseconds hold"},
     {"since_boot", "count from a host's boot"},
     {"no_clock", "no trace of the run is on Unix time"},
     {"no_time", "state no time"}};
@@ -39,11 +43,16 @@ class Placer {
     bool doubtful = false;
     const auto unix_ns = unix_of(stamp, doubtful);
     std::int64_t time = 0;
-    if (!unix_ns || __builtin_sub_overflow(*unix_ns, *run_.unix_offset_ns, &time)) {
+    if (!unix_ns && stamp.year < 0 && stamp.clock != StampClock::kUnix && !may_lack_year()) {
       return LogPlace::kNoYear;
     }
+    if (!unix_ns || __builtin_sub_overflow(*unix_ns, *run_.unix_offset_ns, &time)) {
+      return LogPlace::kOutOfRange;
+    }
     line.t_ns = time;
-    last_unix_ns_ = *unix_ns;
+    // One line out of order must not move those behind it; one that is a day back begins anew.
+    const bool anew = saturating_sub(last_unix_ns_, *unix_ns) > kDay;
+    last_unix_ns_ = anew ? *unix_ns : std::max(last_unix_ns_, *unix_ns);
     near_unix_ns_ = *unix_ns;
     if (stamp.clock != StampClock::kUnix && stamp.year < 0) ++summary.years_taken;
     if (doubtful) ++summary.doubtful;
@@ -52,6 +61,9 @@ class Placer {
   }
 
  private:
+  // Whether something says which year or date a line is of that states none.
+  bool may_lack_year() const { return near_unix_ns_ && *near_unix_ns_ >= kDay; }
+
   std::optional<std::int64_t> unix_of(const LogStamp& stamp, bool& doubtful) const {
     LogClocks clocks;
     clocks.unix_offset_ns = 0;
@@ -59,12 +71,20 @@ class Placer {
     // First what the clock on the wall shows, year and all, then when it did so.
     clocks.zone_s = 0;
     std::optional<std::int64_t> near_local = near_unix_ns_;
-    if (near_local) *near_local += zone_->offset_at(*near_local / kSecond) * kSecond;
+    if (near_local) {
+      near_local =
+          saturating_add(*near_local, zone_->offset_at(*near_local / kSecond) * kSecond);
+    }
     const auto local = resolve_stamp(stamp, clocks, near_local);
     if (!local || *local < 0) return std::nullopt;
     const LogZone::Instant instant = zone_->unix_of(*local / kSecond, last_unix_ns_ / kSecond);
+    std::int64_t unix_ns = 0;
+    if (__builtin_mul_overflow(instant.unix_s, kSecond, &unix_ns) ||
+        __builtin_add_overflow(unix_ns, *local % kSecond, &unix_ns)) {
+      return std::nullopt;
+    }
     doubtful = instant.doubtful;
-    return instant.unix_s * kSecond + *local % kSecond;
+    return unix_ns;
   }
 
   const std::optional<LogZone>& zone_;

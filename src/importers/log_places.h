@@ -19,11 +19,12 @@ enum class LogPlace : std::uint8_t {
   kGivenZone,   // a local time, in the zone that the user gave
   kNoZone,      // a local time, and no zone was given
   kNoYear,      // it lacks year or date, and nothing on Unix time says which
+  kOutOfRange,  // before 1970, or beyond what 64 bits of nanoseconds hold
   kSinceBoot,   // seconds since the host booted: of no known relation to other clocks
   kNoClock,     // no trace of the run is tied to Unix time
   kNoTime,      // it states none (lines that go on with the one before among them)
 };
-inline constexpr std::size_t kLogPlaces = 8;
+inline constexpr std::size_t kLogPlaces = 9;
 const char* log_place_key(LogPlace place);    // "stated_zone", …
 const char* log_place_words(LogPlace place);  // for people
 

@@ -84,6 +84,13 @@ void OtlpConverter::count_unknown(const Json& document, const char* camel, const
   counts_.unknown[camel] += list.size();
 }
 
+// An id as it is, hexadecimal digits; a text that is none may hold anything.
+std::string OtlpConverter::id_of(const Json& json, const char* camel, const char* snake) {
+  std::string id = otlp_text(json, camel, snake);
+  const bool digits = id.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
+  return digits ? id : content_.text(id);
+}
+
 Json OtlpConverter::cleaned_attributes(const Json& owner) {
   Json attributes = otlp_attributes(owner);
   content_.clean(attributes);
@@ -104,9 +111,8 @@ OtlpConverter::Service OtlpConverter::service_of(const Json& resource) {
   if (resources_bytes_ + text.size() > kResourcesLimit) return service;
   resources_bytes_ += text.size();
   services_.emplace(text, service);
-  const bool shown =
-      std::find(resources_.begin(), resources_.end(), attributes) != resources_.end();
-  if (!attributes.empty() && !shown) resources_.push_back(attributes);
+  const bool fresh = shown_resources_.insert(meta_text(attributes)).second;
+  if (!attributes.empty() && fresh) resources_.push_back(attributes);
   return service;
 }
 
@@ -158,7 +164,7 @@ Status OtlpConverter::add_span(const Json& json, const Json& scope, const Servic
     ++counts_.malformed;
     return {};
   }
-  span.trace = otlp_text(json, "traceId", "trace_id");
+  span.trace = id_of(json, "traceId", "trace_id");
   span.track = track_of(service, span.trace);
   TELLER_CHECK_OK(write_span(json, scope, span, record));
   TELLER_CHECK_OK(write_phases(span));
@@ -175,8 +181,8 @@ Status OtlpConverter::write_span(const Json& json, const Json& scope, Span& span
     ++requests_;
   }
   add_text(attrs, "trace_id", span.trace);
-  add_text(attrs, "span_id", otlp_text(json, "spanId", "span_id"));
-  add_text(attrs, "parent_span_id", otlp_text(json, "parentSpanId", "parent_span_id"));
+  add_text(attrs, "span_id", id_of(json, "spanId", "span_id"));
+  add_text(attrs, "parent_span_id", id_of(json, "parentSpanId", "parent_span_id"));
   add_text(attrs, "trace_state", content_.text(otlp_text(json, "traceState", "trace_state")));
   add_text(attrs, "scope", content_.text(otlp_text(scope, "name", "name")));
   Json status = otlp_member(json, "status", "status");
@@ -195,7 +201,7 @@ Status OtlpConverter::write_span(const Json& json, const Json& scope, Span& span
   record.flags |= kFlagHasCorrelation;
   record.track = span.track;
   record.domain = domain_;
-  record.category = writer_.intern(kind_of(json));
+  record.category = writer_.intern(content_.text(kind_of(json)));
   record.name = writer_.intern(span.name + suffix);
   record.attrs = writer_.append_text(meta_text(attrs));
   ++counts_.events;
@@ -288,7 +294,7 @@ void OtlpConverter::add_log(const Json& json, const Service& service) {
   }
   line.stream = service.name;
   if (service.pid > 0) line.pid = service.pid;
-  line.level = otlp_text(json, "severityText", "severity_text");
+  line.level = content_.text(otlp_text(json, "severityText", "severity_text"));
   Json body = otlp_value(otlp_member(json, "body", "body"));
   content_.clean(body);
   set_log_text(body.is_string() ? body.get<std::string>() : meta_text(body), line);

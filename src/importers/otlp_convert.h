@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,7 @@ class OtlpConverter {
   void logs_of(const Json& resource);
   void add_log(const Json& json, const Service& service);
   Json links_of(const Json& json);
+  std::string id_of(const Json& json, const char* camel, const char* snake);
   Json cleaned_attributes(const Json& owner);
   Service service_of(const Json& resource);
   TrackId track_of(const Service& service, const std::string& trace);
@@ -72,6 +74,7 @@ class OtlpConverter {
   Json resources_ = Json::array();
   std::map<std::string, Service> services_;  // by the text of the resource's attributes
   std::size_t resources_bytes_ = 0;          // of those texts
+  std::set<std::string> shown_resources_;    // texts of those in resources_
   OtlpContent content_;
   std::uint64_t requests_ = 0;
   std::uint64_t next_id_ = 1;
