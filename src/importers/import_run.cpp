@@ -93,7 +93,6 @@ class RunImport {
     summary_.names = source_names(traces_);
     summary_.files.resize(dialects.size());
     summary_.sources.resize(dialects.size());
-    summary_.layers.resize(dialects.size());
     const bool ties =
         std::find(dialects.begin(), dialects.end(), SourceKind::kExecutionTrace) != dialects.end();
     operators_ = ties ? std::make_unique<OperatorTimes>() : nullptr;
@@ -162,17 +161,11 @@ class RunImport {
     return {};
   }
 
-  // What kinds of events a source brought, and when they were.
-  Status take_layers(std::size_t index) {
-    const SourceResult& source = summary_.sources[index];
-    TELLER_TRY(const SourceLayers layers,
-               read_layers(run_.file(summary_.files[index]), source.dialect));
-    summary_.layers[index] = layers;
+  // When the events of a source were: logs lie near to them.
+  void take_middle(const SourceResult& source) {
     const auto offset = unix_offset(source.clock);
-    if (!offset || !layers.begin_ns || times_.middle_unix_ns) return {};
-    const std::int64_t half = saturating_sub(*layers.end_ns, *layers.begin_ns) / 2;
-    times_.middle_unix_ns = saturating_add(saturating_add(*layers.begin_ns, half), *offset);
-    return {};
+    if (!offset || !source.layers.middle_ns || times_.middle_unix_ns) return;
+    times_.middle_unix_ns = saturating_add(*source.layers.middle_ns, *offset);
   }
 
   Status import_one(std::size_t index, SourceKind dialect) {
@@ -202,7 +195,8 @@ class RunImport {
     summary_.files[index] = file;
     summary_.sources[index] = std::move(*result);
     first_ = false;
-    return take_layers(index);
+    take_middle(summary_.sources[index]);
+    return {};
   }
 
   // One line for all dumps whose ranks were found in this way, at the first of them.

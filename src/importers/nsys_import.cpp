@@ -236,6 +236,7 @@ Result<SourceResult> import_nsys(const SourceRequest& request, const std::string
   TELLER_CHECK_OK(writer.finish(meta_text(meta)));
   result.events_written = writer.events_written();
   result.counts = import.counts;
+  result.layers = import.layers.layers();
   result.truncated_reason = import.truncated_reason;
   return result;
 }

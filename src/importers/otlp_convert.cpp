@@ -205,6 +205,7 @@ Status OtlpConverter::write_span(const Json& json, const Json& scope, Span& span
   record.name = writer_.intern(span.name + suffix);
   record.attrs = writer_.append_text(meta_text(attrs));
   ++counts_.events;
+  layers_.add(record);
   return writer_.add(record);
 }
 
@@ -244,6 +245,7 @@ Status OtlpConverter::write_phases(const Span& span) {
     record.domain = domain_;
     record.category = writer_.intern("phase");
     record.name = writer_.intern(std::string(phase.name) + " request=" + request.id);
+    layers_.add(record);
     TELLER_CHECK_OK(writer_.add(record));
   }
   return {};
@@ -267,7 +269,8 @@ Status OtlpConverter::write_events(const Json& json, const Span& span) {
     const Json attributes = cleaned_attributes(event);
     if (!attributes.empty()) record.attrs = writer_.append_text(meta_text(attributes));
     ++counts_.events;
-    return writer_.add(record);
+    layers_.add(record);
+  return writer_.add(record);
   });
 }
 

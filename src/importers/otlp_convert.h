@@ -30,6 +30,7 @@ class OtlpConverter {
   std::vector<LogLine>& logs() { return logs_; }
   // What was kept out of what is stored.
   const OtlpContent& content() const { return content_; }
+  SourceLayers layers() const { return layers_.layers(); }
   std::uint64_t requests() const { return requests_; }
   // META "resources": the attributes of what sent the spans, each once.
   const nlohmann::ordered_json& resources() const { return resources_; }
@@ -76,6 +77,7 @@ class OtlpConverter {
   std::size_t resources_bytes_ = 0;          // of those texts
   std::set<std::string> shown_resources_;    // texts of those in resources_
   OtlpContent content_;
+  LayerCounter layers_;
   std::uint64_t requests_ = 0;
   std::uint64_t next_id_ = 1;
 };

@@ -21,13 +21,14 @@ TEST(LogPlaces, DisorderInADoubledHourMovesNothing) {
       {"2024-10-27 01:59:58,000 - root - INFO - a", "2024-10-27 02:10:05,000 - root - INFO - b",
        "2024-10-27 02:10:04,900 - root - INFO - late", "2024-10-27 02:59:59,000 - root - INFO - c",
        "2024-10-27 02:59:00,000 - root - INFO - late", "2024-10-27 02:00:01,000 - root - INFO - d",
-       "2024-10-27 02:00:00,900 - root - INFO - late", "2024-10-27 02:59:58,000 - root - INFO - e",
+       "2024-10-27 02:00:00,900 - root - INFO - late", "2024-10-27 02:30:00,000 - root - INFO - e",
+       "2024-10-27 02:59:58,000 - root - INFO - e",
        "2024-10-27 03:00:00,000 - root - INFO - f"});
   const LogFileSummary summary = place_lines(lines, zone.value(), {0, kOctober});
   std::vector<std::int64_t> minutes;
   for (const LogLine& line : lines) minutes.push_back((*line.t_ns - kOctober) / (6 * kSecond));
-  EXPECT_EQ(minutes, (std::vector<std::int64_t>{-600, -499, -499, 0, -10, 0, 0, 599, 600}));
-  EXPECT_EQ(summary.doubtful, 7U);
+  EXPECT_EQ(minutes, (std::vector<std::int64_t>{-600, -499, -499, 0, -10, 0, 0, 300, 599, 600}));
+  EXPECT_EQ(summary.doubtful, 8U);
 }
 
 TEST(LogPlaces, TimesAtTheEndsOfTheRangeSaySo) {
