@@ -60,8 +60,8 @@ Json parse_document(std::string_view text) {
 
 }  // namespace
 
-OtlpConverter::OtlpConverter(EventFileWriter& writer)
-    : writer_(writer), domain_(writer.intern("otlp")) {}
+OtlpConverter::OtlpConverter(EventFileWriter& writer, std::function<Status(LogLine& line)> log)
+    : writer_(writer), domain_(writer.intern("otlp")), log_(std::move(log)) {}
 
 Result<bool> OtlpConverter::document(std::string_view text) {
   const Json json = parse_document(text);
@@ -69,8 +69,7 @@ Result<bool> OtlpConverter::document(std::string_view text) {
   TELLER_CHECK_OK(each(json, {"resourceSpans", "resource_spans"},
                        [&](const Json& resource) { return spans_of(resource); }));
   TELLER_CHECK_OK(each(json, {"resourceLogs", "resource_logs"}, [&](const Json& resource) {
-    logs_of(resource);
-    return Status();
+    return logs_of(resource);
   }));
   count_unknown(json, "resourceMetrics", "resource_metrics");
   return true;
@@ -274,19 +273,15 @@ Status OtlpConverter::write_events(const Json& json, const Span& span) {
   });
 }
 
-void OtlpConverter::logs_of(const Json& resource) {
+Status OtlpConverter::logs_of(const Json& resource) {
   const Service service = service_of(resource);
-  const auto add = [&](const Json& log) {
-    add_log(log, service);
-    return Status();
-  };
-  const Status done = each(resource, {"scopeLogs", "scope_logs"}, [&](const Json& scoped) {
-    return each(scoped, {"logRecords", "log_records"}, add);
+  return each(resource, {"scopeLogs", "scope_logs"}, [&](const Json& scoped) {
+    return each(scoped, {"logRecords", "log_records"},
+                [&](const Json& log) { return add_log(log, service); });
   });
-  static_cast<void>(done);  // nothing in it can fail
 }
 
-void OtlpConverter::add_log(const Json& json, const Service& service) {
+Status OtlpConverter::add_log(const Json& json, const Service& service) {
   ++counts_.records;
   LogLine line;
   for (const auto& [camel, snake] :
@@ -303,10 +298,10 @@ void OtlpConverter::add_log(const Json& json, const Service& service) {
   set_log_text(body.is_string() ? body.get<std::string>() : meta_text(body), line);
   if (body.is_null() || line.text.empty()) {
     ++counts_.malformed;
-    return;
+    return {};
   }
   ++counts_.metadata;
-  logs_.push_back(std::move(line));
+  return log_ ? log_(line) : Status();
 }
 
 }  // namespace teller

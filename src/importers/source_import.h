@@ -39,6 +39,8 @@ struct SourceRequest {
   // Called now and then with bytes done and bytes in all; may be empty.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
   const std::atomic<bool>* stop = nullptr;  // set when the user asked to stop; may be null
+  // Given each log line that the source carries, and META "clock" of the source; may be empty.
+  std::function<Status(const nlohmann::ordered_json& clock, LogLine& line)> log;
   // Of the traces read before, where an execution trace is to follow; may be null.
   OperatorTimes* operators = nullptr;
 };
@@ -54,7 +56,6 @@ struct SourceResult {
   SourceLayers layers;             // of the events written
   std::string truncated_reason;    // "" if the source is whole
   std::vector<std::string> notes;  // what was left out besides records, one line each
-  std::vector<LogLine> logs;
   std::uint64_t requests = 0;         // that it states: spans of them
   nlohmann::ordered_json clock;       // META "clock"
   nlohmann::ordered_json rank;        // number or null

@@ -14,6 +14,12 @@ std::vector<LogLine> lines_of(const std::vector<std::string>& texts) {
   return lines;
 }
 
+LogFileSummary place_lines(std::vector<LogLine>& lines, const LogZone& zone, const RunTimes& run) {
+  LogPlacer placer(zone, run);
+  for (LogLine& line : lines) placer.place(line);
+  return placer.summary();
+}
+
 TEST(LogPlaces, DisorderInADoubledHourMovesNothing) {
   const auto zone = LogZone::parse("Europe/Berlin");
   if (!zone) GTEST_SKIP() << "no tzdata here";
