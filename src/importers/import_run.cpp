@@ -247,7 +247,7 @@ class RunImport {
       return nothing_left(inputs_.containers[place].label, unreadable);
     }
     inputs_.notes.push_back(std::to_string(unreadable.size()) +
-                            " inputs that were found can't be read and were skipped; the first is " +
+                            " inputs that were found can't be read and were skipped, the first: " +
                             unreadable.front().label + ": " + unreadable.front().why);
     return {};
   }

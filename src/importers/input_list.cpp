@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kMostFiles = 65'535;
 constexpr int kDeepest = 16;
+constexpr std::string_view kUnreadable = "it can't be read: ";
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -221,15 +222,17 @@ bool is_of_one_input(const Error& error) {
 
 SkippedFile skipped_for(const std::string& label, const Error& error) {
   const std::string hint = error.hint.empty() ? "" : " (" + error.hint + ")";
-  return {label, "it can't be read: " + error.message + hint};
+  return {label, std::string(kUnreadable) + error.message + hint};
 }
 
 Error nothing_left(const std::string& from, const std::vector<SkippedFile>& unreadable) {
+  // What is said of the first names it, and says what to do.
+  std::string first = unreadable.front().why;
+  if (first.starts_with(kUnreadable)) first.erase(0, kUnreadable.size());
   return {ErrorCode::kCorrupt,
-          "importing " + from + ": none of its traces can be read; the first of " +
-              std::to_string(unreadable.size()) + " is " + unreadable.front().label + ": " +
-              unreadable.front().why,
-          "give trace files, or a folder or archive of them"};
+          "importing " + from + ": none of its " + std::to_string(unreadable.size()) +
+              " traces can be read, the first: " + first,
+          ""};
 }
 
 bool natural_less(std::string_view a, std::string_view b) {
