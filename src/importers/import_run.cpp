@@ -376,8 +376,7 @@ Result<ImportSummary> import_files(const ImportOptions& options) {
       [&options](const std::string& path) { return why_no_trace(path, options.stop); }};
   auto inputs = list_inputs(options.inputs, listing);
   if (!inputs) return place.with_output(inputs.error());
-  TELLER_TRY(ImportSummary summary,
-             RunImport(options, *inputs, run, std::move(zones)).import());
+  TELLER_TRY(ImportSummary summary, RunImport(options, *inputs, run, std::move(zones)).import());
   summary.skipped = std::move(inputs->skipped);
   summary.containers = std::move(inputs->containers);
   summary.notes = std::move(inputs->notes);

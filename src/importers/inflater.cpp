@@ -46,8 +46,8 @@ class GzipInflater : public Inflater {
     const int status = ok_ ? inflate(&stream_, Z_NO_FLUSH) : Z_STREAM_ERROR;
     const bool ended = status == Z_STREAM_END;
     if (ended) inflateReset(&stream_);
-    return {ended || status == Z_OK || status == Z_BUF_ERROR, ended,
-            data.size() - stream_.avail_in, room - stream_.avail_out};
+    return {ended || status == Z_OK || status == Z_BUF_ERROR, ended, data.size() - stream_.avail_in,
+            room - stream_.avail_out};
   }
 
  private:

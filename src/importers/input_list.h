@@ -38,7 +38,7 @@ struct ContainerCounts {
   // In a folder: each is a container of its own, or skipped if it can't be read; in an archive
   // skipped.
   std::uint64_t archives = 0;
-  std::uint64_t others = 0;    // files that are no traces, or can't be read
+  std::uint64_t others = 0;  // files that are no traces, or can't be read
   std::uint64_t folders = 0;
   std::uint64_t links = 0;  // and devices
 };

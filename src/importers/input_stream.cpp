@@ -51,14 +51,14 @@ struct InputStream::Reader {
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<InputPiece> pieces;  // guarded by mutex
-  std::deque<InputPiece> spare;   // guarded by mutex; read and done with
-  bool finished = false;          // guarded by mutex
-  bool abandoned = false;         // guarded by mutex
-  std::optional<Error> failure;   // guarded by mutex
-  std::string cut_reason;         // guarded by mutex
+  std::deque<InputPiece> pieces;   // guarded by mutex
+  std::deque<InputPiece> spare;    // guarded by mutex; read and done with
+  bool finished = false;           // guarded by mutex
+  bool abandoned = false;          // guarded by mutex
+  std::optional<Error> failure;    // guarded by mutex
+  std::string cut_reason;          // guarded by mutex
   std::uint64_t bytes_behind = 0;  // guarded by mutex
-  std::string digest;             // set before finished
+  std::string digest;              // set before finished
 
   ~Reader() {
     {

@@ -131,8 +131,7 @@ std::optional<std::int64_t> LogPlacer::unix_of(const LogStamp& stamp, bool& doub
   clocks.zone_s = 0;
   std::optional<std::int64_t> near_local = near_unix_ns_;
   if (near_local) {
-    near_local =
-        saturating_add(*near_local, zone_->offset_at(*near_local / kSecond) * kSecond);
+    near_local = saturating_add(*near_local, zone_->offset_at(*near_local / kSecond) * kSecond);
   }
   const auto local = resolve_stamp(stamp, clocks, near_local);
   if (!local || *local < 0) return std::nullopt;

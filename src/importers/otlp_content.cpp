@@ -40,8 +40,7 @@ constexpr std::string_view kParts[] = {
 constexpr std::string_view kLast[] = {
     "input",    "inputs",  "output",      "outputs",   "text",      "texts",     "query",
     "answer",   "answers", "question",    "questions", "response",  "responses", "arguments",
-    "document", "queries", "instruction", "payload",   "reasoning", "history",
-    "parameters"};
+    "document", "queries", "instruction", "payload",   "reasoning", "history",   "parameters"};
 // Ends of the last part: "formatted_prompt", "user_input".
 constexpr std::string_view kEnds[] = {
     "prompt",         "prompts",         "completion",   "completions",   "messages",

@@ -68,9 +68,8 @@ Result<bool> OtlpConverter::document(std::string_view text) {
   if (!json.is_object()) return false;
   TELLER_CHECK_OK(each(json, {"resourceSpans", "resource_spans"},
                        [&](const Json& resource) { return spans_of(resource); }));
-  TELLER_CHECK_OK(each(json, {"resourceLogs", "resource_logs"}, [&](const Json& resource) {
-    return logs_of(resource);
-  }));
+  TELLER_CHECK_OK(each(json, {"resourceLogs", "resource_logs"},
+                       [&](const Json& resource) { return logs_of(resource); }));
   count_unknown(json, "resourceMetrics", "resource_metrics");
   return true;
 }
@@ -269,7 +268,7 @@ Status OtlpConverter::write_events(const Json& json, const Span& span) {
     if (!attributes.empty()) record.attrs = writer_.append_text(meta_text(attributes));
     ++counts_.events;
     layers_.add(record);
-  return writer_.add(record);
+    return writer_.add(record);
   });
 }
 

@@ -15,8 +15,7 @@ Status RunLogs::read_files(const std::vector<std::string>& paths, const RunTimes
   return writer_.flush();
 }
 
-Status RunLogs::read_file(const std::string& path, const std::string& name,
-                          const RunTimes& times) {
+Status RunLogs::read_file(const std::string& path, const std::string& name, const RunTimes& times) {
   LogPlacer placer(zone_of(zones_, path, name), times);
   const auto use = [&](LogLine& line) {
     placer.place(line);

@@ -40,7 +40,7 @@ Status read_to_end(const SourceRequest& request, InputStream& input, SourceCount
 }
 
 Status finish_source(const nlohmann::ordered_json& meta, const InputStream& input,
-                      EventFileWriter& writer, SourceResult& result) {
+                     EventFileWriter& writer, SourceResult& result) {
   TELLER_CHECK_OK(writer.finish(meta_text(meta)));
   result.clock = meta["clock"];
   result.bytes = input.file_bytes();

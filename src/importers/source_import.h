@@ -53,9 +53,9 @@ struct SourceResult {
   std::uint64_t bytes = 0;
   std::uint64_t events_written = 0;
   SourceCounts counts;
-  SourceLayers layers;             // of the events written
-  std::string truncated_reason;    // "" if the source is whole
-  std::vector<std::string> notes;  // what was left out besides records, one line each
+  SourceLayers layers;                // of the events written
+  std::string truncated_reason;       // "" if the source is whole
+  std::vector<std::string> notes;     // what was left out besides records, one line each
   std::uint64_t requests = 0;         // that it states: spans of them
   nlohmann::ordered_json clock;       // META "clock"
   nlohmann::ordered_json rank;        // number or null
@@ -81,9 +81,10 @@ std::string meta_text(const nlohmann::ordered_json& meta);
 // they go to META. Sets the digest of `result`, and its notes.
 Status read_to_end(const SourceRequest& request, InputStream& input, SourceCounts& counts,
                    SourceResult& result);
-// The end of an import, after read_to_end(): writes `meta` and what result owes to it, to `input` and to `writer`.
+// The end of an import, after read_to_end(): writes `meta` and what result owes to it, to `input`
+// and to `writer`.
 Status finish_source(const nlohmann::ordered_json& meta, const InputStream& input,
-                      EventFileWriter& writer, SourceResult& result);
+                     EventFileWriter& writer, SourceResult& result);
 
 // Each reads request.path (already known to be of its dialect) into a new event file `output`.
 Result<SourceResult> import_kineto(const SourceRequest& request, const std::string& output);

@@ -101,8 +101,7 @@ SourceLayers LayerCounter::layers(bool collectives) const {
   SourceLayers layers;
   for (std::size_t kind = 0; kind < kKinds; ++kind) {
     for (std::size_t sort = 0; sort < 4; ++sort) {
-      const auto layer =
-          layer_of(static_cast<EventKind>(kind), (sort & 1U) != 0, (sort & 2U) != 0);
+      const auto layer = layer_of(static_cast<EventKind>(kind), (sort & 1U) != 0, (sort & 2U) != 0);
       if (layer != nullptr) layers.*layer += counts_[kind][sort];
     }
   }

@@ -79,7 +79,8 @@ TEST_P(InflaterTest, WhatStandsBehindIsCountedHoweverItComes) {
       {is_zstd ? skippable + whole + skippable : whole, {kText, true, false, 0}},
   };
   for (const auto& [file, wanted] : cases) {
-    for (const std::size_t piece : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{5}, file.size()}) {
+    for (const std::size_t piece :
+         {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{5}, file.size()}) {
       for (const std::size_t room : {1, 7, 4096}) {
         Inflated got = inflated(file, piece, static_cast<std::size_t>(room));
         // Of a member that is cut any part may come out.

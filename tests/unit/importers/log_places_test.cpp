@@ -28,8 +28,7 @@ TEST(LogPlaces, DisorderInADoubledHourMovesNothing) {
        "2024-10-27 02:10:04,900 - root - INFO - late", "2024-10-27 02:59:59,000 - root - INFO - c",
        "2024-10-27 02:59:00,000 - root - INFO - late", "2024-10-27 02:00:01,000 - root - INFO - d",
        "2024-10-27 02:00:00,900 - root - INFO - late", "2024-10-27 02:30:00,000 - root - INFO - e",
-       "2024-10-27 02:59:58,000 - root - INFO - e",
-       "2024-10-27 03:00:00,000 - root - INFO - f"});
+       "2024-10-27 02:59:58,000 - root - INFO - e", "2024-10-27 03:00:00,000 - root - INFO - f"});
   const LogFileSummary summary = place_lines(lines, zone.value(), {0, kOctober});
   std::vector<std::int64_t> minutes;
   for (const LogLine& line : lines) minutes.push_back((*line.t_ns - kOctober) / (6 * kSecond));

@@ -10,12 +10,28 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 TEST(OtlpContent, KeysOfContent) {
-  for (const char* key :
-       {"gen_ai.prompt", "gen_ai.prompt.0.role", "llm.prompts.0.content", "my.prompt", "userPrompt",
-        "chat-history", "Request.Body", "http.request.header.accept", "a.input", "llmOutput",
-        "x.messages.3", "final_answer", "retrieval.documents.0.score", "response_text",
-        "x.user_query", "user_message", "tool.parameters", "searchQueries", "system", "a.questions",
-        "llm.assistant-message", "invocation_parameters"}) {
+  for (const char* key : {"gen_ai.prompt",
+                          "gen_ai.prompt.0.role",
+                          "llm.prompts.0.content",
+                          "my.prompt",
+                          "userPrompt",
+                          "chat-history",
+                          "Request.Body",
+                          "http.request.header.accept",
+                          "a.input",
+                          "llmOutput",
+                          "x.messages.3",
+                          "final_answer",
+                          "retrieval.documents.0.score",
+                          "response_text",
+                          "x.user_query",
+                          "user_message",
+                          "tool.parameters",
+                          "searchQueries",
+                          "system",
+                          "a.questions",
+                          "llm.assistant-message",
+                          "invocation_parameters"}) {
     EXPECT_TRUE(is_content_key(key)) << key;
   }
   for (const char* key :

@@ -18,10 +18,10 @@ EventRecord event_at(EventKind kind, std::int64_t begin_ns, std::uint16_t flags 
 
 TEST(SourceLayers, EveryEventIsCountedOnce) {
   LayerCounter counter;
-  for (const EventKind kind : {EventKind::kKernel, EventKind::kMemcpy, EventKind::kMemset,
-                               EventKind::kApiCall, EventKind::kFlowStart, EventKind::kFlowEnd,
-                               EventKind::kRange, EventKind::kRangePush, EventKind::kRangePop,
-                               EventKind::kMark, EventKind::kUnknown}) {
+  for (const EventKind kind :
+       {EventKind::kKernel, EventKind::kMemcpy, EventKind::kMemset, EventKind::kApiCall,
+        EventKind::kFlowStart, EventKind::kFlowEnd, EventKind::kRange, EventKind::kRangePush,
+        EventKind::kRangePop, EventKind::kMark, EventKind::kUnknown}) {
     counter.add(event_at(kind, 5));
   }
   counter.add(event_at(EventKind::kRange, 5, kFlagOperator));
