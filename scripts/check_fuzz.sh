@@ -58,9 +58,9 @@ for target in "${targets[@]}"; do
     echo "$target: FOUND something; the input is in $found, the report at the end of $out:" >&2
     grep -vE '^#[0-9]+.*(NEW|REDUCE|pulse|INITED)' "$out" | tail -n 40 >&2
   fi
-  if [ "${FUZZ_MERGE:-0}" = 1 ]; then merge "$target"; fi
+  if [ "${FUZZ_MERGE:-0}" = 1 ]; then merge "$target" || failed+=("$target merge"); fi
 done
 if [ ${#failed[@]} -gt 0 ]; then
-  echo "error: ${#failed[@]} of ${#targets[@]} targets found something: ${failed[*]}" >&2
+  printf 'error: failed: %s\n' "${failed[@]}" >&2
   exit 1
 fi

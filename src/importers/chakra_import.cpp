@@ -148,6 +148,7 @@ class ChakraImport {
       track.pid = pid();
       track.tid = call.tid;
       record.track = writer_.track(track);
+      layers_.add(record);
       TELLER_CHECK_OK(writer_.add(record));
     }
     if (links) {
@@ -173,6 +174,8 @@ class ChakraImport {
     meta["counts"] = sink_.counts.to_json();
     return meta;
   }
+
+  SourceLayers layers() const { return layers_.layers(); }
 
   std::string note() const {
     if (times_ == Times::kOrder) {
@@ -219,6 +222,7 @@ class ChakraImport {
   EventFileWriter& writer_;
   const TracedProcess* process_ = nullptr;
   std::size_t untied_ = 0;
+  LayerCounter layers_;
   Times times_ = Times::kOrder;
 };
 
@@ -251,12 +255,14 @@ Result<SourceResult> import_chakra(const SourceRequest& request, const std::stri
   if (Status status = check(request, *end, sink.counts); !status) {
     return with_source(status.error(), request);
   }
+  SourceResult result;
+  TELLER_CHECK_OK(read_to_end(request, *input, sink.counts, result));
   ChakraImport import(request, sink, writer);
   TELLER_CHECK_OK(import.write());
-  SourceResult result;
   result.dialect = "execution_trace";
-  TELLER_CHECK_OK(finish_source(request, import.meta(), *input, writer, result));
+  TELLER_CHECK_OK(finish_source(import.meta(), *input, writer, result));
   result.counts = sink.counts;
+  result.layers = import.layers();
   result.truncated_reason = end->truncated_reason;
   if (const std::string note = import.note(); !note.empty()) result.notes.push_back(note);
   return result;

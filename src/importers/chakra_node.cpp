@@ -45,7 +45,9 @@ class NodeReader {
       // Adding a member takes a walk over those that are there.
       constexpr std::size_t kMost = 1024;
       for (std::size_t i = 0; i < value.size() && i < kMost; ++i) attribute(value[i]);
-      if (value.size() > kMost) attrs_["left_out"] = value.size() - kMost;
+      std::string name = "left_out";
+      while (attrs_.contains(name)) name += '_';
+      if (value.size() > kMost) attrs_[name] = value.size() - kMost;
       return;
     }
     if (!take(key, value) && !says_nothing(value)) attrs_[key] = value;

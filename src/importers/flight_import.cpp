@@ -76,6 +76,7 @@ class FlightConverter {
   }
 
   const SourceCounts& counts() const { return counts_; }
+  SourceLayers layers() const { return layers_.layers(true); }
   const std::string& first_malformed() const { return first_malformed_; }
 
   void add_to(Json& meta) const {
@@ -183,6 +184,7 @@ class FlightConverter {
     event.category = writer_.intern("flight");
     event.attrs = writer_.append_text(dump_text(json));
     event.track = lanes_.place(entry, event.end_ns);
+    layers_.add(event);
     return writer_.add(event);
   }
 
@@ -236,6 +238,7 @@ class FlightConverter {
   const Json& dump_;
   EventFileWriter& writer_;
   Lanes lanes_;
+  LayerCounter layers_;
   SourceCounts counts_;
   std::string first_malformed_;
   std::map<std::string, std::uint64_t> states_;
@@ -281,6 +284,7 @@ Result<SourceResult> import_flight(const SourceRequest& request, const FlightRan
   TELLER_CHECK_OK(converter.convert());
   SourceResult result;
   result.counts = converter.counts();
+  result.layers = converter.layers();
   const auto entries = dump->find("entries");
   if (entries != dump->end() && !entries->empty() &&
       result.counts.events + result.counts.unknown_total() == 0) {
@@ -289,16 +293,14 @@ Result<SourceResult> import_flight(const SourceRequest& request, const FlightRan
                             " entries is one of a flight recorder, " + converter.first_malformed()),
         request);
   }
+  result.notes = converter.notes();
+  TELLER_CHECK_OK(read_to_end(request, *input, result.counts, result));
   converter.add_to(meta);
   meta["counts"] = result.counts.to_json();
   TELLER_CHECK_OK(writer.finish(meta_text(meta)));
   result.dialect = kFlightDialect;
   result.bytes = input->file_bytes();
-  auto digest = input->sha256();
-  if (!digest) return with_source(digest.error(), request);
-  result.sha256 = *digest;
   result.events_written = writer.events_written();
-  result.notes = converter.notes();
   result.clock = meta["clock"];
   result.rank = meta["rank"];
   result.world_size = meta["world_size"];

@@ -11,8 +11,7 @@
 #include "base/saturate.h"
 #include "importers/flight_dump.h"
 #include "importers/importers.h"
-#include "importers/log_lines.h"
-#include "importers/log_zones.h"
+#include "importers/run_logs.h"
 #include "importers/source_kind.h"
 #include "importers/source_names.h"
 #include "importers/workplace.h"
@@ -25,12 +24,6 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-std::vector<std::string> log_names(const std::vector<std::string>& paths) {
-  std::vector<InputFile> files;
-  for (const std::string& path : paths) files.push_back({path, path});
-  return source_names(files);
-}
-
 // An error about an unpacked member, told of the archive that it came from.
 Error labelled(Error error, const InputFile& input) {
   const auto at = error.message.find(input.path);
@@ -38,30 +31,14 @@ Error labelled(Error error, const InputFile& input) {
   return error;
 }
 
-// Which ranks wrote the dumps among the inputs; in the order of the inputs, empty for others. A
-// rank may only be found with the help of all dumps: they are read here, and again for their
-// events.
-Result<std::vector<FlightRank>> ranks_of_dumps(const ImportOptions& options,
-                                               const std::vector<InputFile>& files,
-                                               const std::vector<SourceKind>& dialects) {
-  std::vector<FlightRank> ranks(dialects.size());
-  std::vector<FlightClue> clues;
-  for (std::size_t i = 0; i < dialects.size(); ++i) {
-    if (dialects[i] != SourceKind::kFlight) continue;
-    SourceRequest request;
-    request.path = files[i].path;
-    TELLER_TRY(const auto input, InputStream::open(request.path, {.stop = options.stop}));
-    auto dump = read_flight_dump(*input);
-    if (!dump) return labelled(with_source(dump.error(), request), files[i]);
-    clues.push_back(flight_clue(*dump, last_part(files[i].label)));
-  }
-  const std::vector<FlightRank> resolved = resolve_flight_ranks(clues);
-  auto next = resolved.begin();
-  for (std::size_t i = 0; i < dialects.size(); ++i) {
-    if (dialects[i] == SourceKind::kFlight) ranks[i] = *next++;
-  }
-  return ranks;
-}
+// A trace among the inputs.
+struct Trace {
+  InputFile input;
+  SourceKind kind = SourceKind::kKineto;
+  FlightRank rank = {};  // of dumps of a flight recorder
+  std::string name = {};
+  bool skipped = false;  // it was found, and can't be read
+};
 
 Result<SourceResult> import_as(SourceKind dialect, const SourceRequest& request,
                                const std::string& output) {
@@ -82,38 +59,37 @@ Result<SourceResult> import_as(SourceKind dialect, const SourceRequest& request,
 
 class RunImport {
  public:
-  RunImport(const ImportOptions& options, const InputList& inputs, RunFolder& run)
-      : options_(options), inputs_(inputs), run_(run) {}
+  RunImport(const ImportOptions& options, InputList& inputs, RunFolder& run, LogZones zones)
+      : options_(options),
+        inputs_(inputs),
+        run_(run),
+        logs_(run.file("logs.jsonl"), std::move(zones), options.stop) {}
 
   Result<ImportSummary> import() {
-    TELLER_TRY(const auto zones, read_zones(options_.log_zones));
     TELLER_CHECK_OK(tell_apart());
-    const std::vector<SourceKind>& dialects = kinds_;
-    TELLER_TRY(ranks_, ranks_of_dumps(options_, traces_, dialects));
-    summary_.names = source_names(traces_);
-    summary_.files.resize(dialects.size());
-    summary_.sources.resize(dialects.size());
-    summary_.layers.resize(dialects.size());
-    const bool ties =
-        std::find(dialects.begin(), dialects.end(), SourceKind::kExecutionTrace) != dialects.end();
+    TELLER_CHECK_OK(find_ranks());
+    name_traces();
+    const auto is_tied = [](const Trace& trace) {
+      return trace.kind == SourceKind::kExecutionTrace;
+    };
+    const bool ties = std::any_of(traces_.begin(), traces_.end(), is_tied);
     operators_ = ties ? std::make_unique<OperatorTimes>() : nullptr;
     // Execution traces come last: they take their times from a profiler's trace of the process.
     for (const bool last : {false, true}) {
-      for (std::size_t i = 0; i < dialects.size(); ++i) {
-        if ((dialects[i] == SourceKind::kExecutionTrace) != last) continue;
-        if (Status status = import_one(i, dialects[i]); !status) {
-          return labelled(status.error(), traces_[i]);
-        }
+      for (std::size_t i = 0; i < traces_.size(); ++i) {
+        if (is_tied(traces_[i]) == last) TELLER_CHECK_OK(import_or_skip(i));
       }
     }
-    note_ranks(dialects, "file name",
+    note_ranks("file name",
                "are from the names of their files: their process groups fit several ranks");
-    note_ranks(
-        dialects, "unknown",
-        "are not known: their process groups fit several ranks, and the names of their files "
-        "do not end with one of them");
-    TELLER_CHECK_OK(read_logs(zones));
-    summary_.log_lines = lines_.size();
+    note_ranks("unknown",
+               "are not known: their process groups fit several ranks, and the names of their "
+               "files do not end with one of them");
+    TELLER_CHECK_OK(leave_out_skipped());
+    TELLER_CHECK_OK(logs_.read_files(log_paths_, times_));
+    summary_.logs = std::move(logs_.summaries());
+    summary_.log_lines = logs_.writer().lines();
+    for (const std::string& note : logs_.notes()) inputs_.notes.push_back(note);
     TELLER_CHECK_OK(publish());
     if (stopped()) return stop_error();
     return std::move(summary_);
@@ -131,86 +107,158 @@ class RunImport {
   // Traces and logs among the inputs, and of which kind each is, before the first is read.
   Status tell_apart() {
     for (const InputFile& input : inputs_.files) {
+      Trace trace{input};
       const Result<SourceKind> kind = kind_of_named(input.path, options_.stop);
-      if (!kind) return labelled(kind.error(), input);
-      if (*kind == SourceKind::kLog) {
-        logs_.push_back(input.path);
+      if (!kind) {
+        TELLER_CHECK_OK(skip_or_fail(trace, kind.error()));
+      } else if (*kind == SourceKind::kLog) {
+        log_paths_.push_back(input.path);
         continue;
+      } else {
+        trace.kind = *kind;
       }
-      traces_.push_back(input);
-      kinds_.push_back(*kind);
+      traces_.push_back(std::move(trace));
     }
-    logs_.insert(logs_.end(), options_.logs.begin(), options_.logs.end());
+    log_paths_.insert(log_paths_.end(), options_.logs.begin(), options_.logs.end());
     if (!traces_.empty()) return {};
     return Error{ErrorCode::kUsage,
-                 "importing " + logs_.front() + ": it is a log, and no trace is given",
+                 "importing " + log_paths_.front() + ": it is a log, and no trace is given",
                  "give the trace of the same program with it"};
   }
 
-  Status read_logs(const std::map<std::string, LogZone>& zones) {
-    const std::vector<std::string> names = log_names(logs_);
-    TELLER_CHECK_OK(check_zones(zones, logs_, names));
-    for (std::size_t i = 0; i < logs_.size(); ++i) {
-      if (stopped()) return stop_error();
-      std::vector<LogLine> lines;
-      TELLER_CHECK_OK(read_log_file(logs_[i], names[i], options_.stop, lines));
-      summary_.logs.push_back(place_lines(lines, zone_of(zones, logs_[i], names[i]), times_));
-      summary_.logs.back().name = names[i];
-      lines_.insert(lines_.end(), std::make_move_iterator(lines.begin()),
-                    std::make_move_iterator(lines.end()));
+  // What was named must be read; what was found in a folder or an archive and can't be read is
+  // skipped, and said.
+  Status skip_or_fail(Trace& trace, const Error& error) {
+    const Error told = labelled(error, trace.input);
+    if (!trace.input.container || !is_of_one_input(error)) return told;
+    trace.skipped = true;
+    inputs_.skipped.push_back(skipped_for(trace.input.label, told));
+    inputs_.unreadable.push_back(inputs_.skipped.back());
+    ContainerCounts& counts = inputs_.containers[*trace.input.container];
+    --counts.traces;
+    ++counts.others;
+    return {};
+  }
+
+  // Which ranks wrote the dumps. A rank may only be found with the help of all dumps: they are
+  // read here, and again for their events.
+  Status find_ranks() {
+    std::vector<FlightClue> clues;
+    std::vector<Trace*> dumps;
+    for (Trace& trace : traces_) {
+      if (trace.kind != SourceKind::kFlight || trace.skipped) continue;
+      SourceRequest request;
+      request.path = trace.input.path;
+      TELLER_TRY(const auto input, InputStream::open(request.path, {.stop = options_.stop}));
+      auto dump = read_flight_dump(*input);
+      if (!dump) {
+        TELLER_CHECK_OK(skip_or_fail(trace, with_source(dump.error(), request)));
+        continue;
+      }
+      clues.push_back(flight_clue(*dump, last_part(trace.input.label)));
+      dumps.push_back(&trace);
     }
+    const std::vector<FlightRank> ranks = resolve_flight_ranks(clues);
+    for (std::size_t i = 0; i < dumps.size(); ++i) dumps[i]->rank = ranks[i];
     return {};
   }
 
-  // What kinds of events a source brought, and when they were.
-  Status take_layers(std::size_t index) {
-    const SourceResult& source = summary_.sources[index];
-    TELLER_TRY(const SourceLayers layers,
-               read_layers(run_.file(summary_.files[index]), source.dialect));
-    summary_.layers[index] = layers;
+  void name_traces() {
+    std::vector<InputFile> files;
+    for (const Trace& trace : traces_) files.push_back(trace.input);
+    summary_.names = source_names(files);
+    for (std::size_t i = 0; i < traces_.size(); ++i) traces_[i].name = summary_.names[i];
+    summary_.files.resize(traces_.size());
+    summary_.sources.resize(traces_.size());
+  }
+
+  // When the events of a source were: logs lie near to them.
+  void take_middle(const SourceResult& source) {
     const auto offset = unix_offset(source.clock);
-    if (!offset || !layers.begin_ns || times_.middle_unix_ns) return {};
-    const std::int64_t half = saturating_sub(*layers.end_ns, *layers.begin_ns) / 2;
-    times_.middle_unix_ns = saturating_add(saturating_add(*layers.begin_ns, half), *offset);
-    return {};
+    if (!offset || !source.layers.middle_ns || times_.middle_unix_ns) return;
+    times_.middle_unix_ns = saturating_add(*source.layers.middle_ns, *offset);
   }
 
-  Status import_one(std::size_t index, SourceKind dialect) {
+  Status import_or_skip(std::size_t index) {
+    Trace& trace = traces_[index];
+    if (trace.skipped) return {};
+    const std::string file = event_file_name(index, trace.name);
+    const LogWriter::Mark before = logs_.writer().mark();
+    const std::size_t processes = operators_ ? operators_->processes().size() : 0;
+    Status done = import_one(index, file);
+    if (done) return {};
+    TELLER_CHECK_OK(skip_or_fail(trace, done.error()));
+    std::error_code error;
+    fs::remove(run_.file(file), error);
+    if (operators_) operators_->keep_first(processes);
+    return logs_.writer().take_back(before);
+  }
+
+  Status import_one(std::size_t index, const std::string& file) {
+    const Trace& trace = traces_[index];
     SourceRequest request;
-    request.path = traces_[index].path;
-    request.name = summary_.names[index];
+    request.path = trace.input.path;
+    request.name = trace.name;
     request.allow_truncated = options_.allow_truncated;
     request.stop = options_.stop;
     request.operators = operators_.get();
+    request.log = [this](const Json& clock, LogLine& line) { return take_log(clock, line); };
     if (options_.progress) {
       request.progress = [this, index](std::uint64_t done, std::uint64_t total) {
-        options_.progress(traces_[index].label, done, total);
+        options_.progress(traces_[index].input.label, done, total);
       };
     }
-    const std::string file = event_file_name(index, request.name);
-    auto result = dialect == SourceKind::kFlight
-                      ? import_flight(request, ranks_[index], run_.file(file))
-                      : import_as(dialect, request, run_.file(file));
+    auto result = trace.kind == SourceKind::kFlight
+                      ? import_flight(request, trace.rank, run_.file(file))
+                      : import_as(trace.kind, request, run_.file(file));
     if (!result) return result.error();
     // Dumps of ranks with nothing open may be the same byte for byte.
     std::string digest = result->sha256;
-    if (dialect == SourceKind::kFlight && ranks_[index].rank) {
-      digest += " of rank " + std::to_string(*ranks_[index].rank);
+    if (trace.kind == SourceKind::kFlight && trace.rank.rank) {
+      digest += " of rank " + std::to_string(*trace.rank.rank);
     }
-    TELLER_CHECK_OK(check_new(traces_[index].label, digest));
-    take_logs(*result);
+    TELLER_CHECK_OK(check_new(trace.input.label, digest));
+    take_clock(*result);
+    take_middle(*result);
     summary_.files[index] = file;
     summary_.sources[index] = std::move(*result);
     first_ = false;
-    return take_layers(index);
+    return {};
+  }
+
+  Status leave_out_skipped() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < traces_.size(); ++i) {
+      if (traces_[i].skipped) continue;
+      summary_.names[kept] = traces_[i].name;
+      if (kept != i) {
+        summary_.files[kept] = std::move(summary_.files[i]);
+        summary_.sources[kept] = std::move(summary_.sources[i]);
+      }
+      ++kept;
+    }
+    summary_.names.resize(kept);
+    summary_.files.resize(kept);
+    summary_.sources.resize(kept);
+    const std::vector<SkippedFile>& unreadable = inputs_.unreadable;
+    if (unreadable.empty()) return {};
+    if (kept == 0) {
+      const std::size_t place = traces_.front().input.container.value_or(0);
+      return nothing_left(inputs_.containers[place].label, unreadable);
+    }
+    inputs_.notes.push_back(std::to_string(unreadable.size()) +
+                            " inputs that were found can't be read and were skipped, the first: " +
+                            unreadable.front().label + ": " + unreadable.front().why);
+    return {};
   }
 
   // One line for all dumps whose ranks were found in this way, at the first of them.
-  void note_ranks(const std::vector<SourceKind>& dialects, const char* from, const char* words) {
+  void note_ranks(const char* from, const char* words) {
     std::size_t count = 0;
     std::size_t first = 0;
-    for (std::size_t i = dialects.size(); i-- > 0;) {
-      if (dialects[i] != SourceKind::kFlight || ranks_[i].from != from) continue;
+    for (std::size_t i = traces_.size(); i-- > 0;) {
+      const Trace& trace = traces_[i];
+      if (trace.kind != SourceKind::kFlight || trace.skipped || trace.rank.from != from) continue;
       ++count;
       first = i;
     }
@@ -225,26 +273,27 @@ class RunImport {
     return found->get<std::int64_t>();
   }
 
-  // The run's clock is the first one that is tied to Unix time; times of logs are on it. A time
-  // that can't be brought there is left out.
-  void take_logs(SourceResult& source) {
+  // The run's clock is the first one that is tied to Unix time.
+  void take_clock(const SourceResult& source) {
     const auto offset = unix_offset(source.clock);
-    if (clock_.is_null() && offset) {
-      clock_ = source.clock;
-      times_.unix_offset_ns = offset;
-    }
-    const auto run_offset = unix_offset(clock_);
-    for (LogLine& line : source.logs) {
-      std::int64_t shift = 0;
-      std::int64_t time = line.t_ns.value_or(0);
-      const bool known = offset && run_offset &&
-                         !__builtin_sub_overflow(*offset, *run_offset, &shift) &&
-                         !__builtin_add_overflow(time, shift, &time);
-      if (line.t_ns && known) line.t_ns = time;
-      if (!known && !first_) line.t_ns.reset();
-      lines_.push_back(std::move(line));
-    }
-    source.logs.clear();
+    if (!clock_.is_null() || !offset) return;
+    clock_ = source.clock;
+    times_.unix_offset_ns = offset;
+  }
+
+  // Times of logs are on the run's clock, which is that of their source if none was before. A time
+  // that can't be brought there is left out.
+  Status take_log(const Json& clock, LogLine& line) {
+    const auto offset = unix_offset(clock);
+    const auto run_offset = clock_.is_null() ? offset : unix_offset(clock_);
+    std::int64_t shift = 0;
+    std::int64_t time = line.t_ns.value_or(0);
+    const bool known = offset && run_offset &&
+                       !__builtin_sub_overflow(*offset, *run_offset, &shift) &&
+                       !__builtin_add_overflow(time, shift, &time);
+    if (line.t_ns && known) line.t_ns = time;
+    if (!known && !first_) line.t_ns.reset();
+    return logs_.writer().add(line);
   }
 
   // The same trace twice would count all that happened twice.
@@ -286,11 +335,10 @@ class RunImport {
     if (!options_.log_zones.empty()) used["log_timezone"] = options_.log_zones;
     info.options_json = used.dump();
     TELLER_CHECK_OK(run_.publish(info, digests));
-    if (!lines_.empty()) {
-      TELLER_CHECK_OK(write_file_atomic(run_.file("logs.jsonl"), log_lines_json(lines_)));
+    if (summary_.log_lines > 0) {
       info.name = "logs";
       info.files = {"logs.jsonl"};
-      info.records = lines_.size();
+      info.records = summary_.log_lines;
       TELLER_CHECK_OK(run_.publish(info));
     }
     run_.set_state("sealed");
@@ -298,15 +346,13 @@ class RunImport {
   }
 
   const ImportOptions& options_;
-  const InputList& inputs_;
+  InputList& inputs_;
   RunFolder& run_;
+  RunLogs logs_;
   ImportSummary summary_;
-  std::vector<InputFile> traces_;
-  std::vector<SourceKind> kinds_;  // of the traces
-  std::vector<std::string> logs_;  // paths
+  std::vector<Trace> traces_;
+  std::vector<std::string> log_paths_;
   RunTimes times_;
-  std::vector<LogLine> lines_;
-  std::vector<FlightRank> ranks_;               // of inputs that are flight recorder dumps
   Json clock_;                                  // of the run; null until a source has one
   bool first_ = true;                           // no source was read yet
   std::unique_ptr<OperatorTimes> operators_;    // null where nothing will ask for them
@@ -317,6 +363,7 @@ class RunImport {
 
 Result<ImportSummary> import_files(const ImportOptions& options) {
   TELLER_CHECK_OK(check_output(options.output, options.overwrite));
+  TELLER_TRY(LogZones zones, read_zones(options.log_zones));
   Workplace place(options.output);
   auto created = RunFolder::create(place.path(), "import", false);
   if (!created) return place.with_output(created.error());
@@ -329,7 +376,7 @@ Result<ImportSummary> import_files(const ImportOptions& options) {
       [&options](const std::string& path) { return why_no_trace(path, options.stop); }};
   auto inputs = list_inputs(options.inputs, listing);
   if (!inputs) return place.with_output(inputs.error());
-  TELLER_TRY(ImportSummary summary, RunImport(options, *inputs, run).import());
+  TELLER_TRY(ImportSummary summary, RunImport(options, *inputs, run, std::move(zones)).import());
   summary.skipped = std::move(inputs->skipped);
   summary.containers = std::move(inputs->containers);
   summary.notes = std::move(inputs->notes);

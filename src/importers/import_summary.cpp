@@ -17,7 +17,7 @@ Json ImportSummary::to_json() const {
                 {"events_file", files[i]}, {"bytes", source.bytes},
                 {"sha256", source.sha256}, {"counts", source.counts.to_json()},
                 {"rank", source.rank},     {"world_size", source.world_size}};
-    one["layers"] = layers[i].to_json();
+    one["layers"] = source.layers.to_json();
     if (!source.rows.is_null()) one["rows"] = source.rows;
     if (!source.notes.empty()) one["notes"] = source.notes;
     json["sources"].push_back(std::move(one));
@@ -49,7 +49,7 @@ Json ImportSummary::to_json() const {
 
 SourceLayers ImportSummary::all_layers() const {
   SourceLayers all;
-  for (const SourceLayers& one : layers) all.add(one);
+  for (const SourceResult& source : sources) all.add(source.layers);
   return all;
 }
 

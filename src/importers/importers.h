@@ -11,7 +11,6 @@
 #include "importers/input_list.h"
 #include "importers/log_places.h"
 #include "importers/source_import.h"
-#include "importers/source_layers.h"
 #include "teller/result.h"
 
 namespace teller {
@@ -35,7 +34,6 @@ struct ImportSummary {
   std::vector<std::string> names;  // of the sources, without folder
   std::vector<std::string> files;  // their event files, relative to the run
   std::vector<SourceResult> sources;
-  std::vector<SourceLayers> layers;  // of the sources
   std::vector<LogFileSummary> logs;
   std::vector<ContainerCounts> containers;  // folders and archives
   std::vector<SkippedFile> skipped;         // of them: what is no trace

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kMostFiles = 65'535;
 constexpr int kDeepest = 16;
+constexpr std::string_view kUnreadable = "it can't be read: ";
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -115,16 +116,28 @@ class Lister {
     return {};
   }
 
-  Status add_archive(const std::string& path, bool named) {
-    const std::string folder = options_.workplace + "/members-" + std::to_string(archives_++);
+  // Damage is an error, unless what can be read of it is to be kept.
+  Result<TarMembers> unpack(const std::string& path, const std::string& folder) const {
     std::error_code error;
     fs::create_directory(folder, error);
     if (error) return errno_error("creating " + folder, error.value());
     TELLER_TRY(TarMembers members, unpack_tar(path, folder, options_.stop));
-    if (!members.damage.empty() && !options_.allow_truncated) {
-      return Error{ErrorCode::kCorrupt, "unpacking " + path + ": " + members.damage,
-                   "--allow-truncated keeps what can be read"};
+    if (members.damage.empty() || options_.allow_truncated) return members;
+    return Error{ErrorCode::kCorrupt, "unpacking " + path + ": " + members.damage,
+                 "--allow-truncated keeps what can be read"};
+  }
+
+  Status add_archive(const std::string& path, bool named) {
+    const std::string folder = options_.workplace + "/members-" + std::to_string(archives_++);
+    auto unpacked = unpack(path, folder);
+    if (!unpacked && !named && is_of_one_input(unpacked.error())) {
+      std::error_code error;
+      fs::remove_all(folder, error);
+      list_.skipped.push_back(skipped_for(path, unpacked.error()));
+      list_.unreadable.push_back(list_.skipped.back());
+      return {};
     }
+    TELLER_TRY(TarMembers members, std::move(unpacked));
     if (!members.damage.empty()) {
       list_.notes.push_back(path + ": " + members.damage + "; what can be read was kept");
     }
@@ -158,26 +171,27 @@ class Lister {
     list_.containers.emplace_back();  // before the archives in it
     for (Found& one : found) {
       if (stopped()) return stop_error(from);
-      TELLER_CHECK_OK(add_one(one, counts));
+      TELLER_CHECK_OK(add_one(one, place, counts));
     }
     list_.containers[place] = std::move(counts);
     if (list_.files.size() > before || !must) return {};
+    if (!list_.unreadable.empty()) return nothing_left(from, list_.unreadable);
     return Error{ErrorCode::kCorrupt,
                  "importing " + from + ": none of its " + std::to_string(found.size()) +
                      " files is a trace that teller knows",
                  "give trace files, or a folder or archive of them"};
   }
 
-  Status add_one(Found& one, ContainerCounts& counts) {
+  Status add_one(Found& one, std::size_t place, ContainerCounts& counts) {
     const Result<std::string> why = options_.why_no_trace(one.path);
     if (why && why->empty()) {
       ++counts.traces;
-      list_.files.push_back({std::move(one.path), std::move(one.label)});
+      list_.files.push_back({std::move(one.path), std::move(one.label), place});
       return {};
     }
     if (!why) {
       ++counts.others;
-      list_.skipped.push_back({std::move(one.label), "it can't be read: " + why.error().message});
+      list_.skipped.push_back(skipped_for(one.label, why.error()));
       return {};
     }
     TELLER_TRY(const bool archive, is_archive(one.path));
@@ -201,6 +215,25 @@ class Lister {
 };
 
 }  // namespace
+
+bool is_of_one_input(const Error& error) {
+  return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kUnsupported;
+}
+
+SkippedFile skipped_for(const std::string& label, const Error& error) {
+  const std::string hint = error.hint.empty() ? "" : " (" + error.hint + ")";
+  return {label, std::string(kUnreadable) + error.message + hint};
+}
+
+Error nothing_left(const std::string& from, const std::vector<SkippedFile>& unreadable) {
+  // What is said of the first names it, and says what to do.
+  std::string first = unreadable.front().why;
+  if (first.starts_with(kUnreadable)) first.erase(0, kUnreadable.size());
+  return {ErrorCode::kCorrupt,
+          "importing " + from + ": none of its " + std::to_string(unreadable.size()) +
+              " traces can be read, the first: " + first,
+          ""};
+}
 
 bool natural_less(std::string_view a, std::string_view b) {
   const std::string_view whole_a = a, whole_b = b;

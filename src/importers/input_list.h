@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,9 @@ namespace teller {
 struct InputFile {
   std::string path;   // where its bytes are
   std::string label;  // what messages call it: its path, or "ARCHIVE: MEMBER"
+  // Of the folder or archive that it was found in, in InputList::containers; nothing if it was
+  // named.
+  std::optional<std::size_t> container = {};
 };
 
 // A file in a folder or an archive that is not imported.
@@ -31,8 +35,10 @@ struct ContainerCounts {
   bool archive = false;
   std::uint64_t members = 0;
   std::uint64_t traces = 0;
-  std::uint64_t archives = 0;  // in a folder: each is a container of its own; in an archive skipped
-  std::uint64_t others = 0;    // files that are no traces, or can't be read
+  // In a folder: each is a container of its own, or skipped if it can't be read; in an archive
+  // skipped.
+  std::uint64_t archives = 0;
+  std::uint64_t others = 0;  // files that are no traces, or can't be read
   std::uint64_t folders = 0;
   std::uint64_t links = 0;  // and devices
 };
@@ -42,6 +48,7 @@ struct InputList {
   std::vector<SkippedFile> skipped;
   std::vector<ContainerCounts> containers;
   std::vector<std::string> notes;  // damage of archives that was passed over, and what is behind
+  std::vector<SkippedFile> unreadable;  // of `skipped`: what might have held traces
 };
 
 struct InputListOptions {
@@ -55,9 +62,17 @@ struct InputListOptions {
 
 // `given`, each folder and archive replaced by the traces in it, in the natural order of their
 // names ("rank2" before "rank10"); what was named stays where it stands. Archives in archives are
-// skipped. Fails if one of them holds no trace.
+// skipped, and so are archives that were found in a folder and can't be read. Fails if a folder or
+// an archive that was named holds no trace.
 Result<InputList> list_inputs(const std::vector<std::string>& given,
                               const InputListOptions& options);
+
+// Whether `error` says something of one input only: the others can be read without it.
+bool is_of_one_input(const Error& error);
+// What was found and is skipped for `error`.
+SkippedFile skipped_for(const std::string& label, const Error& error);
+// That nothing was left of `from` once these, one at least, were skipped.
+Error nothing_left(const std::string& from, const std::vector<SkippedFile>& unreadable);
 
 // Whether `a` stands before `b`: runs of digits compare as numbers, else byte by byte.
 bool natural_less(std::string_view a, std::string_view b);

@@ -51,13 +51,14 @@ struct InputStream::Reader {
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<InputPiece> pieces;  // guarded by mutex
-  std::deque<InputPiece> spare;   // guarded by mutex; read and done with
-  bool finished = false;          // guarded by mutex
-  bool abandoned = false;         // guarded by mutex
-  std::optional<Error> failure;   // guarded by mutex
-  std::string cut_reason;         // guarded by mutex
-  std::string digest;             // set before finished
+  std::deque<InputPiece> pieces;   // guarded by mutex
+  std::deque<InputPiece> spare;    // guarded by mutex; read and done with
+  bool finished = false;           // guarded by mutex
+  bool abandoned = false;          // guarded by mutex
+  std::optional<Error> failure;    // guarded by mutex
+  std::string cut_reason;          // guarded by mutex
+  std::uint64_t bytes_behind = 0;  // guarded by mutex
+  std::string digest;              // set before finished
 
   ~Reader() {
     {
@@ -117,6 +118,7 @@ struct InputStream::Reader {
     } else if (inflater->inside_member()) {
       cut_reason = "its " + std::string(inflater->format()) + " data stops before its end";
     }
+    bytes_behind = inflater->bytes_behind();
     digest = hash.hex();
   }
 
@@ -228,6 +230,7 @@ Result<std::string_view> InputStream::next() {
   const std::lock_guard lock(reader_->mutex);
   if (reader_->failure) return *reader_->failure;
   cut_reason_ = reader_->cut_reason;
+  bytes_behind_ = reader_->bytes_behind;
   return std::string_view{};
 }
 
@@ -255,6 +258,10 @@ Result<std::string_view> InputStream::next_behind(std::string_view kept) {
   const std::size_t size = joined_.size();
   joined_.append(kPadding, ' ');
   return std::string_view(joined_).substr(0, size);
+}
+
+std::string InputStream::behind_words() const {
+  return std::to_string(bytes_behind_) + " bytes behind the compressed data were not read";
 }
 
 std::uint64_t InputStream::bytes_read() const {

@@ -49,6 +49,11 @@ class InputStream {
   // True after the end was reached, if the compressed data stopped before its own end or is damaged
   // there; the reason says which.
   const std::string& cut_reason() const { return cut_reason_; }
+  // True after the end was reached: bytes behind the compressed data that were not read, but for
+  // padding with zeros.
+  std::uint64_t bytes_behind() const { return bytes_behind_; }
+  // "N bytes behind the compressed data were not read".
+  std::string behind_words() const;
   // Bytes of the file that were read so far (compressed bytes, where it is).
   std::uint64_t bytes_read() const;
   std::uint64_t file_bytes() const { return file_bytes_; }
@@ -65,6 +70,7 @@ class InputStream {
   bool compressed_ = false;
   bool at_end_ = false;
   std::string cut_reason_;
+  std::uint64_t bytes_behind_ = 0;
   InputPiece current_;
   std::string joined_;  // what did not fit before a piece, and the piece
   std::unique_ptr<Reader> reader_;

@@ -446,6 +446,7 @@ Status KinetoConverter::write(EventRecord& record) {
   record.name = writer_.intern(event_.name);
   if (!attrs_.empty()) record.attrs = writer_.append_text(attrs_.close());
   first_ns_ = std::min(first_ns_.value_or(record.begin_ns), record.begin_ns);
+  layers_.add(record);
   return writer_.add(record);
 }
 

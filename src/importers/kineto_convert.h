@@ -18,6 +18,7 @@
 #include "importers/kineto_tracks.h"
 #include "importers/operator_times.h"
 #include "importers/source_counts.h"
+#include "importers/source_layers.h"
 #include "run_folder/event_file.h"
 
 namespace teller {
@@ -39,6 +40,7 @@ class KinetoConverter {
   nlohmann::ordered_json complete_events() const;
   // META objects made of metadata events: thread names, process names, labels.
   const nlohmann::ordered_json& names() const { return names_; }
+  SourceLayers layers() const { return layers_.layers(); }
   // Begin of the earliest event; nothing if there was none.
   std::optional<std::int64_t> first_ns() const { return first_ns_; }
 
@@ -91,6 +93,7 @@ class KinetoConverter {
   nlohmann::ordered_json names_ = nlohmann::ordered_json::object();
   std::size_t names_bytes_ = 0;
   std::optional<std::int64_t> first_ns_;
+  LayerCounter layers_;
   KinetoAttrs attrs_;
   std::string member_;  // of attrs_, in the making
   std::string repaired_text_;

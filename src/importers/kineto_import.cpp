@@ -169,19 +169,18 @@ Result<SourceResult> import_kineto(const SourceRequest& request, const std::stri
   if (Status status = check_end(request, *end, counts); !status) {
     return with_source(status.error(), request);
   }
+  SourceResult result;
+  TELLER_CHECK_OK(read_to_end(request, *input, counts, result));
   const Json meta = final_meta(sink, *input);
   TELLER_CHECK_OK(writer.finish(meta_text(meta)));
-  SourceResult result;
   result.clock = meta["clock"];
   if (request.operators != nullptr) request.operators->end_source(result.clock);
   result.dialect = "kineto";
   result.bytes = input->file_bytes();
-  auto digest = input->sha256();
-  if (!digest) return with_source(digest.error(), request);
-  result.sha256 = *digest;
   result.output_sha256 = writer.sha256();
   result.events_written = writer.events_written();
   result.counts = counts;
+  result.layers = sink.converter.layers();
   result.truncated_reason = end->truncated_reason;
   if (const std::uint64_t count = sink.header.left_out(); count > 0) {
     result.notes.push_back(std::to_string(count) +

@@ -1,7 +1,6 @@
 #include "importers/log_lines.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/utf8.h"
 #include "importers/input_stream.h"
@@ -32,40 +31,85 @@ void set_log_text(std::string_view text, LogLine& line) {
              text.find("\xEF\xBF\xBD") == std::string_view::npos;
 }
 
-void append_log_lines(std::string_view text, const LogLine& like, std::vector<LogLine>& lines) {
+Status each_log_line(std::string_view text, const LogLine& like, const UseLogLine& use) {
   while (!text.empty()) {
     const auto end = text.find('\n');
     LogLine line = like;
     set_log_text(text.substr(0, end), line);
-    if (!line.text.empty()) lines.push_back(std::move(line));
-    if (end == std::string_view::npos) return;
+    if (!line.text.empty()) TELLER_CHECK_OK(use(line));
+    if (end == std::string_view::npos) break;
     text.remove_prefix(end + 1);
   }
+  return {};
 }
 
-Status read_log_file(const std::string& path, const std::string& name,
-                     const std::atomic<bool>* stop, std::vector<LogLine>& lines) {
+namespace {
+
+class LogReader {
+ public:
+  LogReader(const std::string& path, InputStream& input, const UseLogLine& use,
+            const LogLimits& limits)
+      : path_(path), input_(input), use_(use) {
+    const std::uint64_t size = input.file_bytes();
+    bytes_ = std::min(limits.bytes, std::max(limits.always_bytes, size * limits.times));
+    lines_ = std::min(limits.lines, std::max(limits.always_lines, size * limits.lines_per_byte));
+  }
+
+  Status read(const LogLine& like) {
+    const auto use = [this](LogLine& line) -> Status {
+      if (lines_-- == 0) return too_much("has more lines");
+      return use_(line);
+    };
+    std::string open;  // the line that no piece has ended yet
+    for (bool last = false; !last;) {
+      TELLER_TRY(const std::string_view piece, input_.next());
+      if (piece.size() > bytes_) return too_much("inflates to more");
+      bytes_ -= piece.size();
+      open += piece;
+      last = piece.empty();
+      // A line without an end is cut into lines of this size.
+      const std::size_t end = open.rfind('\n');
+      const bool cut = end == std::string::npos && open.size() > kMostLine;
+      const std::size_t size = cut || last ? open.size() : end + 1;  // npos + 1: nothing
+      TELLER_CHECK_OK(each_log_line(std::string_view(open).substr(0, size), like, use));
+      open.erase(0, size);
+    }
+    return {};
+  }
+
+ private:
+  Error too_much(const std::string& what) const {
+    return {ErrorCode::kUnsupported,
+            "reading log " + path_ + ": it " + what + " than are read of a log of this size",
+            "give the part of it that matters"};
+  }
+
+  const std::string& path_;
+  InputStream& input_;
+  const UseLogLine& use_;
+  std::uint64_t bytes_ = 0;  // that may still come
+  std::uint64_t lines_ = 0;
+};
+
+}  // namespace
+
+Result<LogFileRead> read_log_file(const std::string& path, const std::string& name,
+                                  const std::atomic<bool>* stop, const UseLogLine& use,
+                                  const LogLimits& limits) {
+  auto input = InputStream::open(path, {.stop = stop});
+  if (!input) return of_log(input.error());
   LogLine like;
   like.stream = name;
-  auto opened = InputStream::open(path, {.stop = stop});
-  if (!opened) return of_log(opened.error());
-  const auto& input = *opened;
-  std::string open;  // the line that no piece has ended yet
-  while (true) {
-    TELLER_TRY(const std::string_view piece, input->next());
-    open += piece;
-    const bool last = piece.empty();
-    // A line without an end is cut into lines of this size.
-    const std::size_t end = open.rfind('\n');
-    const bool cut = end == std::string::npos && (last || open.size() > kMostLine);
-    const std::size_t size = cut || last ? open.size() : end + 1;  // npos + 1: nothing
-    append_log_lines(std::string_view(open).substr(0, size), like, lines);
-    open.erase(0, size);
-    if (last) break;
+  if (Status done = LogReader(path, **input, use, limits).read(like); !done) {
+    return of_log(done.error());
   }
-  if (input->cut_reason().empty()) return {};
-  return Error{ErrorCode::kCorrupt, "reading log " + path + ": " + input->cut_reason(),
-               "inflate it as far as it goes, and give that"};
+  if (const std::string& reason = (*input)->cut_reason(); !reason.empty()) {
+    return Error{ErrorCode::kCorrupt, "reading log " + path + ": " + reason,
+                 "inflate it as far as it goes, and give that"};
+  }
+  TELLER_TRY(std::string digest, (*input)->sha256());
+  return LogFileRead{std::move(digest),
+                     (*input)->bytes_behind() > 0 ? (*input)->behind_words() : ""};
 }
 
 bool looks_like_log(std::string_view head) {
@@ -82,24 +126,6 @@ bool looks_like_log(std::string_view head) {
   }
   // Tracebacks and what a program prints itself have no format.
   return known > 0 && known * 5 >= lines;
-}
-
-std::string log_lines_json(const std::vector<LogLine>& lines) {
-  std::string out;
-  for (const LogLine& line : lines) {
-    nlohmann::ordered_json json;
-    json["t"] = line.t_ns ? nlohmann::ordered_json(*line.t_ns) : nlohmann::ordered_json();
-    json["stream"] = line.stream;
-    if (!line.source.empty()) json["source"] = line.source;
-    if (line.pid) json["pid"] = *line.pid;
-    json["text"] = line.text;
-    if (!line.level.empty()) json["level"] = line.level;
-    if (!line.placed_by.empty()) json["t_from"] = line.placed_by;
-    if (line.raw) json["raw"] = 1;
-    out += meta_text(json);
-    out += '\n';
-  }
-  return out;
 }
 
 }  // namespace teller

@@ -1,7 +1,10 @@
 #include "importers/log_places.h"
 
+#include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/saturate.h"
 #include "logs/line.h"
 
 namespace teller {
@@ -9,6 +12,7 @@ namespace teller {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kDay = 86'400 * kSecond;
 
 struct Words {
   const char* key;
@@ -20,58 +24,10 @@ constexpr Words kWords[kLogPlaces] = {
     {"given_zone", "by the zone that was given"},
     {"no_zone", "local times, and no zone was given (--log-timezone)"},
     {"no_year", "lack year or date, and no trace is on Unix time"},
+    {"out_of_range", "lie before 1970 or beyond what 64 bits of nanoseconds hold"},
     {"since_boot", "count from a host's boot"},
     {"no_clock", "no trace of the run is on Unix time"},
     {"no_time", "state no time"}};
-
-class Placer {
- public:
-  Placer(const std::optional<LogZone>& zone, const RunTimes& run) : zone_(zone), run_(run) {
-    near_unix_ns_ = run.middle_unix_ns;
-  }
-
-  LogPlace place(LogLine& line, LogFileSummary& summary) {
-    const LogStamp stamp = parse_line(line.text).stamp;
-    if (stamp.clock == StampClock::kNone) return LogPlace::kNoTime;
-    if (stamp.clock == StampClock::kMonotonic) return LogPlace::kSinceBoot;
-    if (stamp.clock == StampClock::kLocal && !zone_) return LogPlace::kNoZone;
-    if (!run_.unix_offset_ns) return LogPlace::kNoClock;
-    bool doubtful = false;
-    const auto unix_ns = unix_of(stamp, doubtful);
-    std::int64_t time = 0;
-    if (!unix_ns || __builtin_sub_overflow(*unix_ns, *run_.unix_offset_ns, &time)) {
-      return LogPlace::kNoYear;
-    }
-    line.t_ns = time;
-    last_unix_ns_ = *unix_ns;
-    near_unix_ns_ = *unix_ns;
-    if (stamp.clock != StampClock::kUnix && stamp.year < 0) ++summary.years_taken;
-    if (doubtful) ++summary.doubtful;
-    if (stamp.clock == StampClock::kUnix) return LogPlace::kUnixTime;
-    return stamp.clock == StampClock::kZoned ? LogPlace::kStatedZone : LogPlace::kGivenZone;
-  }
-
- private:
-  std::optional<std::int64_t> unix_of(const LogStamp& stamp, bool& doubtful) const {
-    LogClocks clocks;
-    clocks.unix_offset_ns = 0;
-    if (stamp.clock != StampClock::kLocal) return resolve_stamp(stamp, clocks, near_unix_ns_);
-    // First what the clock on the wall shows, year and all, then when it did so.
-    clocks.zone_s = 0;
-    std::optional<std::int64_t> near_local = near_unix_ns_;
-    if (near_local) *near_local += zone_->offset_at(*near_local / kSecond) * kSecond;
-    const auto local = resolve_stamp(stamp, clocks, near_local);
-    if (!local || *local < 0) return std::nullopt;
-    const LogZone::Instant instant = zone_->unix_of(*local / kSecond, last_unix_ns_ / kSecond);
-    doubtful = instant.doubtful;
-    return instant.unix_s * kSecond + *local % kSecond;
-  }
-
-  const std::optional<LogZone>& zone_;
-  RunTimes run_;
-  std::optional<std::int64_t> near_unix_ns_;  // where a line without a year is looked for
-  std::int64_t last_unix_ns_ = INT64_MIN;     // of the line placed last
-};
 
 }  // namespace
 
@@ -122,18 +78,71 @@ std::string LogFileSummary::words() const {
   return text;
 }
 
-LogFileSummary place_lines(std::vector<LogLine>& lines, const std::optional<LogZone>& zone,
-                           const RunTimes& run) {
-  LogFileSummary summary;
-  Placer placer(zone, run);
-  for (LogLine& line : lines) {
-    const LogPlace place = placer.place(line, summary);
-    line.placed_by = log_place_key(place);
-    ++summary.lines;
-    ++summary.by_place[static_cast<std::size_t>(place)];
+LogPlacer::LogPlacer(std::optional<LogZone> zone, const RunTimes& run)
+    : zone_(std::move(zone)),
+      run_(run),
+      near_unix_ns_(run.middle_unix_ns),
+      last_unix_ns_(std::numeric_limits<std::int64_t>::min()) {
+  if (zone_) summary_.zone = zone_->name();
+}
+
+void LogPlacer::place(LogLine& line) {
+  const LogPlace place = placed(line);
+  line.placed_by = log_place_key(place);
+  ++summary_.lines;
+  ++summary_.by_place[static_cast<std::size_t>(place)];
+}
+
+bool LogPlacer::may_lack_year() const {
+  return near_unix_ns_ && *near_unix_ns_ >= kDay;
+}
+
+LogPlace LogPlacer::placed(LogLine& line) {
+  const LogStamp stamp = parse_line(line.text).stamp;
+  if (stamp.clock == StampClock::kNone) return LogPlace::kNoTime;
+  if (stamp.clock == StampClock::kMonotonic) return LogPlace::kSinceBoot;
+  if (stamp.clock == StampClock::kLocal && !zone_) return LogPlace::kNoZone;
+  if (!run_.unix_offset_ns) return LogPlace::kNoClock;
+  bool doubtful = false;
+  const auto unix_ns = unix_of(stamp, doubtful);
+  std::int64_t time = 0;
+  if (!unix_ns && stamp.year < 0 && stamp.clock != StampClock::kUnix && !may_lack_year()) {
+    return LogPlace::kNoYear;
   }
-  if (zone) summary.zone = zone->name();
-  return summary;
+  if (!unix_ns || __builtin_sub_overflow(*unix_ns, *run_.unix_offset_ns, &time)) {
+    return LogPlace::kOutOfRange;
+  }
+  line.t_ns = time;
+  // One line out of order must not move those behind it; one that is a day back begins anew.
+  const bool anew = saturating_sub(last_unix_ns_, *unix_ns) > kDay;
+  last_unix_ns_ = anew ? *unix_ns : std::max(last_unix_ns_, *unix_ns);
+  near_unix_ns_ = *unix_ns;
+  if (stamp.clock != StampClock::kUnix && stamp.year < 0) ++summary_.years_taken;
+  if (doubtful) ++summary_.doubtful;
+  if (stamp.clock == StampClock::kUnix) return LogPlace::kUnixTime;
+  return stamp.clock == StampClock::kZoned ? LogPlace::kStatedZone : LogPlace::kGivenZone;
+}
+
+std::optional<std::int64_t> LogPlacer::unix_of(const LogStamp& stamp, bool& doubtful) const {
+  LogClocks clocks;
+  clocks.unix_offset_ns = 0;
+  if (stamp.clock != StampClock::kLocal) return resolve_stamp(stamp, clocks, near_unix_ns_);
+  // First what the clock on the wall shows, year and all, then when it did so.
+  clocks.zone_s = 0;
+  std::optional<std::int64_t> near_local = near_unix_ns_;
+  if (near_local) {
+    near_local = saturating_add(*near_local, zone_->offset_at(*near_local / kSecond) * kSecond);
+  }
+  const auto local = resolve_stamp(stamp, clocks, near_local);
+  if (!local || *local < 0) return std::nullopt;
+  const LogZone::Instant instant = zone_->unix_of(*local / kSecond, last_unix_ns_ / kSecond);
+  std::int64_t unix_ns = 0;
+  if (__builtin_mul_overflow(instant.unix_s, kSecond, &unix_ns) ||
+      __builtin_add_overflow(unix_ns, *local % kSecond, &unix_ns)) {
+    return std::nullopt;
+  }
+  doubtful = instant.doubtful;
+  return unix_ns;
 }
 
 }  // namespace teller

@@ -9,6 +9,7 @@
 
 #include "importers/log_zone.h"
 #include "importers/source_import.h"
+#include "logs/stamp.h"
 
 namespace teller {
 
@@ -19,11 +20,12 @@ enum class LogPlace : std::uint8_t {
   kGivenZone,   // a local time, in the zone that the user gave
   kNoZone,      // a local time, and no zone was given
   kNoYear,      // it lacks year or date, and nothing on Unix time says which
+  kOutOfRange,  // before 1970, or beyond what 64 bits of nanoseconds hold
   kSinceBoot,   // seconds since the host booted: of no known relation to other clocks
   kNoClock,     // no trace of the run is tied to Unix time
   kNoTime,      // it states none (lines that go on with the one before among them)
 };
-inline constexpr std::size_t kLogPlaces = 8;
+inline constexpr std::size_t kLogPlaces = 9;
 const char* log_place_key(LogPlace place);    // "stated_zone", …
 const char* log_place_words(LogPlace place);  // for people
 
@@ -47,10 +49,28 @@ struct RunTimes {
   std::optional<std::int64_t> middle_unix_ns;  // of its events
 };
 
-// Sets the times of the lines from what they state, in order. A missing year or date is the one
-// that brings a line nearest to the line placed before it, the first nearest to the traces: logs
-// may run over midnight and over the end of a year.
-LogFileSummary place_lines(std::vector<LogLine>& lines, const std::optional<LogZone>& zone,
-                           const RunTimes& run);
+// Sets the times of the lines of one log from what they state, in order. A missing year or date is
+// the one that brings a line nearest to the line placed before it, the first nearest to the traces:
+// logs may run over midnight and over the end of a year.
+class LogPlacer {
+ public:
+  LogPlacer(std::optional<LogZone> zone, const RunTimes& run);
+
+  void place(LogLine& line);
+  // Of the lines so far; without the log's name.
+  const LogFileSummary& summary() const { return summary_; }
+
+ private:
+  LogPlace placed(LogLine& line);
+  std::optional<std::int64_t> unix_of(const LogStamp& stamp, bool& doubtful) const;
+  // Whether something says which year or date a line is of that states none.
+  bool may_lack_year() const;
+
+  std::optional<LogZone> zone_;
+  RunTimes run_;
+  LogFileSummary summary_;
+  std::optional<std::int64_t> near_unix_ns_;  // where a line without a year is looked for
+  std::int64_t last_unix_ns_;                 // of the latest line placed so far
+};
 
 }  // namespace teller

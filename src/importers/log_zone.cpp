@@ -3,7 +3,10 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <optional>
+
+#include "base/saturate.h"
 
 namespace teller {
 
@@ -64,9 +67,15 @@ bool is_known(const std::string& name) {
                          "0123456789_+-/") == std::string::npos;
   if (!plain) return false;
   const char* folder = std::getenv("TZDIR");
+  const std::string path =
+      std::string(folder != nullptr ? folder : "/usr/share/zoneinfo") + "/" + name;
   std::error_code error;
-  return std::filesystem::is_regular_file(
-      std::string(folder != nullptr ? folder : "/usr/share/zoneinfo") + "/" + name, error);
+  if (!std::filesystem::is_regular_file(path, error)) return false;
+  // Beside the zones the folder holds lists of them; the C library would take those for UTC.
+  constexpr std::string_view kMagic = "TZif";
+  char head[kMagic.size()] = {};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(head, sizeof head) && std::string_view(head, sizeof head) == kMagic;
 }
 
 }  // namespace
@@ -106,6 +115,8 @@ std::int64_t LogZone::offset_at(std::int64_t unix_s) const {
 LogZone::Instant LogZone::unix_of(std::int64_t local_s, std::int64_t not_before_s) const {
   if (!named_) return {local_s - fixed_s_, false};
   constexpr std::int64_t kDay = 86'400;
+  // Threads of one program write lines a little out of order.
+  constexpr std::int64_t kDisorderS = 60;
   const std::int64_t before = local_s - offset_at(local_s - kDay);
   const std::int64_t after = local_s - offset_at(local_s + kDay);
   if (before == after) return {before, false};
@@ -113,7 +124,7 @@ LogZone::Instant LogZone::unix_of(std::int64_t local_s, std::int64_t not_before_
   const bool fits_after = after + offset_at(after) == local_s;
   if (fits_before != fits_after) return {fits_before ? before : after, false};
   if (!fits_before) return {before, true};
-  return {before >= not_before_s ? before : after, true};
+  return {before >= saturating_sub(not_before_s, kDisorderS) ? before : after, true};
 }
 
 }  // namespace teller

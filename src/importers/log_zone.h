@@ -25,8 +25,8 @@ class LogZone {
     bool doubtful = false;  // the clock showed this time twice, or never
   };
   // The Unix time at which a clock of the zone shows `local_s` (seconds of its own time since
-  // 1970). Of two the first that is not before `not_before_s`; a time that was skipped is taken
-  // with the offset before the change.
+  // 1970). Of two the first that is not before `not_before_s`, give or take a minute; a time that
+  // was skipped is taken with the offset before the change.
   Instant unix_of(std::int64_t local_s, std::int64_t not_before_s) const;
 
  private:

@@ -125,19 +125,24 @@ std::string last_part(std::string_view path) {
   return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
 }
 
-void load_logs(const NsysDatabase& database, const std::string& name, std::vector<LogLine>& lines) {
+// Gives the lines of logs to who asked for the source, on its clock.
+Status load_logs(const NsysDatabase& database, const SourceRequest& request) {
+  if (!request.log) return {};
+  const Json clock = clock_of(database);
+  Status done;
+  const auto use = [&](LogLine& line) { return request.log(clock, line); };
   each_row(database, "DIAGNOSTIC_EVENT",
            "SELECT timestamp, severity, text, globalPid FROM DIAGNOSTIC_EVENT",
            [&](const NsysQuery& row) {
              LogLine line;
              line.t_ns = row.number(0);
-             line.stream = name;
+             line.stream = request.name;
              // Negative ids stand for the profiler itself.
              const std::int64_t process = row.number(3).value_or(0);
              if (process > 0 && global_pid(process) != 0) line.pid = global_pid(process);
              line.level = severity(row.number(1).value_or(0));
              set_log_text(row.text(2), line);
-             lines.push_back(std::move(line));
+             if (done) done = use(line);
            });
   each_row(database, "ProcessStreams",
            "SELECT globalPid, filenameId, contentId FROM ProcessStreams",
@@ -146,8 +151,10 @@ void load_logs(const NsysDatabase& database, const std::string& name, std::vecto
              line.source = last_part(database.string(row.number(1).value_or(kNoString)));
              line.stream = line.source.find("stderr") != std::string::npos ? "stderr" : "stdout";
              if (const auto process = row.number(0)) line.pid = global_pid(*process);
-             append_log_lines(database.string(row.number(2).value_or(kNoString)), line, lines);
+             const std::string_view text = database.string(row.number(2).value_or(kNoString));
+             if (done) done = each_log_line(text, line, use);
            });
+  return done;
 }
 
 bool is_counted(std::string_view table) {
@@ -217,7 +224,7 @@ Result<SourceResult> import_nsys(const SourceRequest& request, const std::string
   result.dialect = "nsys";
   result.bytes = whole.size();
   TELLER_TRY(result.sha256, digest_of(request, whole.text()));
-  load_logs(*database, request.name, result.logs);
+  TELLER_CHECK_OK(load_logs(*database, request));
   Json meta = facts_of(*database);
   Json ignored;
   TELLER_CHECK_OK(count_rows(*database, result.rows, ignored));
@@ -236,6 +243,7 @@ Result<SourceResult> import_nsys(const SourceRequest& request, const std::string
   TELLER_CHECK_OK(writer.finish(meta_text(meta)));
   result.events_written = writer.events_written();
   result.counts = import.counts;
+  result.layers = import.layers.layers();
   result.truncated_reason = import.truncated_reason;
   return result;
 }

@@ -128,6 +128,7 @@ Status NsysImport::write(EventRecord& record, std::string& attrs) {
     if (known_soon) interned_attrs += attrs.size();
     record.attrs = known_soon ? writer.intern(attrs) : writer.append_text(attrs);
   }
+  layers.add(record);
   return writer.add(record);
 }
 

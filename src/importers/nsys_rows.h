@@ -35,6 +35,7 @@ struct NsysImport {
   std::string truncated_reason;
   std::uint64_t payloads_unknown = 0;  // of NVTX events, without a schema that explains them
   std::size_t interned_attrs = 0;      // bytes of attrs given to the writer's table of strings
+  LayerCounter layers{};
 
   // The track of a host thread.
   TrackId host_track(std::int64_t global_tid_value);

@@ -1,5 +1,6 @@
 #include "importers/operator_times.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace teller {
@@ -17,6 +18,10 @@ const OperatorTime* TracedProcess::find(std::uint64_t id, std::uint64_t name_has
 void OperatorTimes::begin_source(const std::string& source) {
   source_ = source;
   first_ = processes_.size();
+}
+
+void OperatorTimes::keep_first(std::size_t count) {
+  processes_.resize(std::min(count, processes_.size()));
 }
 
 void OperatorTimes::end_source(const nlohmann::ordered_json& clock) {

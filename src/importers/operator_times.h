@@ -35,6 +35,8 @@ class OperatorTimes {
  public:
   // What is added from now on is of the trace `source`.
   void begin_source(const std::string& source);
+  // Takes back what was added when there were `count` processes: its source can't be read.
+  void keep_first(std::size_t count);
   void end_source(const nlohmann::ordered_json& clock);
   void add(std::int64_t pid, std::uint64_t id, const OperatorTime& time);
 

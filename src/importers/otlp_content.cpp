@@ -40,7 +40,7 @@ constexpr std::string_view kParts[] = {
 constexpr std::string_view kLast[] = {
     "input",    "inputs",  "output",      "outputs",   "text",      "texts",     "query",
     "answer",   "answers", "question",    "questions", "response",  "responses", "arguments",
-    "document", "queries", "instruction", "payload",   "reasoning", "history"};
+    "document", "queries", "instruction", "payload",   "reasoning", "history",   "parameters"};
 // Ends of the last part: "formatted_prompt", "user_input".
 constexpr std::string_view kEnds[] = {
     "prompt",         "prompts",         "completion",   "completions",   "messages",
@@ -48,7 +48,10 @@ constexpr std::string_view kEnds[] = {
     "input",          "output",          "instructions", "answer",        "question",
     "response",       "input_text",      "output_text",  "response_text", "prompt_text",
     "generated_text", "completion_text", "user_text",    "token_ids",     "input_ids",
-    "output_ids"};
+    "output_ids",     "query",           "queries",      "questions",     "user_message",
+    "system_message", "chat_message",    "parameters",   "human_message", "assistant_message"};
+// A name of one part that says it; behind other parts it is the name of a system ("db.system").
+constexpr std::string_view kAlone = "system";
 
 bool is_convention(std::string_view key) {
   return std::any_of(std::begin(kConventions), std::end(kConventions), [&](std::string_view name) {
@@ -105,7 +108,7 @@ bool is_content_key(std::string_view key) {
   const auto is_part = [](const std::string& part) { return is_one_of(part, kParts); };
   if (std::any_of(parts.begin(), parts.end(), is_part)) return true;
   const std::string& last = parts.back();
-  return is_one_of(last, kLast) ||
+  return is_one_of(last, kLast) || (parts.size() == 1 && last == kAlone) ||
          std::any_of(std::begin(kEnds), std::end(kEnds),
                      [&](std::string_view word) { return ends_with_word(last, word); });
 }
@@ -134,6 +137,25 @@ bool OtlpContent::arguments(std::string_view key, Json& value) {
   }
   value = redactor_.arguments(value.get<std::vector<std::string>>(), secrets_);
   return true;
+}
+
+// Keys are written by programs too: "user alice@example.com sk-…" is one. What two keys become that
+// differed in nothing else stays apart.
+void OtlpContent::clean_keys(Json& object) {
+  std::vector<std::string> names;
+  bool same = true;
+  for (const auto& [key, value] : object.items()) {
+    names.push_back(text(key));
+    same = same && names.back() == key;
+  }
+  if (same) return;
+  Json kept = Json::object();
+  auto name = names.begin();
+  for (auto& [key, value] : object.items()) {
+    while (kept.contains(*name)) *name += '_';
+    kept[*name++] = std::move(value);
+  }
+  object = std::move(kept);
 }
 
 void OtlpContent::member(std::string_view key, Json& value) {
@@ -169,6 +191,8 @@ void OtlpContent::clean(Json& value) {
     for (auto& [name, one] : value.items()) {
       if (!pair || (name != "key" && name != "value")) member(name, one);
     }
+    if (pair) *key = text(key->get<std::string>());
+    clean_keys(value);
   }
 }
 

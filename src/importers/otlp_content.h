@@ -33,6 +33,7 @@ class OtlpContent {
  private:
   using Json = nlohmann::ordered_json;
   void member(std::string_view key, Json& value);
+  void clean_keys(Json& object);
   void leave_out(Json& value);
   bool arguments(std::string_view key, Json& value);
 

@@ -60,18 +60,16 @@ Json parse_document(std::string_view text) {
 
 }  // namespace
 
-OtlpConverter::OtlpConverter(EventFileWriter& writer)
-    : writer_(writer), domain_(writer.intern("otlp")) {}
+OtlpConverter::OtlpConverter(EventFileWriter& writer, std::function<Status(LogLine& line)> log)
+    : writer_(writer), domain_(writer.intern("otlp")), log_(std::move(log)) {}
 
 Result<bool> OtlpConverter::document(std::string_view text) {
   const Json json = parse_document(text);
   if (!json.is_object()) return false;
   TELLER_CHECK_OK(each(json, {"resourceSpans", "resource_spans"},
                        [&](const Json& resource) { return spans_of(resource); }));
-  TELLER_CHECK_OK(each(json, {"resourceLogs", "resource_logs"}, [&](const Json& resource) {
-    logs_of(resource);
-    return Status();
-  }));
+  TELLER_CHECK_OK(each(json, {"resourceLogs", "resource_logs"},
+                       [&](const Json& resource) { return logs_of(resource); }));
   count_unknown(json, "resourceMetrics", "resource_metrics");
   return true;
 }
@@ -82,6 +80,13 @@ void OtlpConverter::count_unknown(const Json& document, const char* camel, const
   if (!list.is_array() || list.empty()) return;
   counts_.records += list.size();
   counts_.unknown[camel] += list.size();
+}
+
+// An id as it is, hexadecimal digits; a text that is none may hold anything.
+std::string OtlpConverter::id_of(const Json& json, const char* camel, const char* snake) {
+  std::string id = otlp_text(json, camel, snake);
+  const bool digits = id.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
+  return digits ? id : content_.text(id);
 }
 
 Json OtlpConverter::cleaned_attributes(const Json& owner) {
@@ -104,9 +109,8 @@ OtlpConverter::Service OtlpConverter::service_of(const Json& resource) {
   if (resources_bytes_ + text.size() > kResourcesLimit) return service;
   resources_bytes_ += text.size();
   services_.emplace(text, service);
-  const bool shown =
-      std::find(resources_.begin(), resources_.end(), attributes) != resources_.end();
-  if (!attributes.empty() && !shown) resources_.push_back(attributes);
+  const bool fresh = shown_resources_.insert(meta_text(attributes)).second;
+  if (!attributes.empty() && fresh) resources_.push_back(attributes);
   return service;
 }
 
@@ -158,7 +162,7 @@ Status OtlpConverter::add_span(const Json& json, const Json& scope, const Servic
     ++counts_.malformed;
     return {};
   }
-  span.trace = otlp_text(json, "traceId", "trace_id");
+  span.trace = id_of(json, "traceId", "trace_id");
   span.track = track_of(service, span.trace);
   TELLER_CHECK_OK(write_span(json, scope, span, record));
   TELLER_CHECK_OK(write_phases(span));
@@ -175,8 +179,8 @@ Status OtlpConverter::write_span(const Json& json, const Json& scope, Span& span
     ++requests_;
   }
   add_text(attrs, "trace_id", span.trace);
-  add_text(attrs, "span_id", otlp_text(json, "spanId", "span_id"));
-  add_text(attrs, "parent_span_id", otlp_text(json, "parentSpanId", "parent_span_id"));
+  add_text(attrs, "span_id", id_of(json, "spanId", "span_id"));
+  add_text(attrs, "parent_span_id", id_of(json, "parentSpanId", "parent_span_id"));
   add_text(attrs, "trace_state", content_.text(otlp_text(json, "traceState", "trace_state")));
   add_text(attrs, "scope", content_.text(otlp_text(scope, "name", "name")));
   Json status = otlp_member(json, "status", "status");
@@ -195,10 +199,11 @@ Status OtlpConverter::write_span(const Json& json, const Json& scope, Span& span
   record.flags |= kFlagHasCorrelation;
   record.track = span.track;
   record.domain = domain_;
-  record.category = writer_.intern(kind_of(json));
+  record.category = writer_.intern(content_.text(kind_of(json)));
   record.name = writer_.intern(span.name + suffix);
   record.attrs = writer_.append_text(meta_text(attrs));
   ++counts_.events;
+  layers_.add(record);
   return writer_.add(record);
 }
 
@@ -238,6 +243,7 @@ Status OtlpConverter::write_phases(const Span& span) {
     record.domain = domain_;
     record.category = writer_.intern("phase");
     record.name = writer_.intern(std::string(phase.name) + " request=" + request.id);
+    layers_.add(record);
     TELLER_CHECK_OK(writer_.add(record));
   }
   return {};
@@ -261,23 +267,20 @@ Status OtlpConverter::write_events(const Json& json, const Span& span) {
     const Json attributes = cleaned_attributes(event);
     if (!attributes.empty()) record.attrs = writer_.append_text(meta_text(attributes));
     ++counts_.events;
+    layers_.add(record);
     return writer_.add(record);
   });
 }
 
-void OtlpConverter::logs_of(const Json& resource) {
+Status OtlpConverter::logs_of(const Json& resource) {
   const Service service = service_of(resource);
-  const auto add = [&](const Json& log) {
-    add_log(log, service);
-    return Status();
-  };
-  const Status done = each(resource, {"scopeLogs", "scope_logs"}, [&](const Json& scoped) {
-    return each(scoped, {"logRecords", "log_records"}, add);
+  return each(resource, {"scopeLogs", "scope_logs"}, [&](const Json& scoped) {
+    return each(scoped, {"logRecords", "log_records"},
+                [&](const Json& log) { return add_log(log, service); });
   });
-  static_cast<void>(done);  // nothing in it can fail
 }
 
-void OtlpConverter::add_log(const Json& json, const Service& service) {
+Status OtlpConverter::add_log(const Json& json, const Service& service) {
   ++counts_.records;
   LogLine line;
   for (const auto& [camel, snake] :
@@ -288,16 +291,16 @@ void OtlpConverter::add_log(const Json& json, const Service& service) {
   }
   line.stream = service.name;
   if (service.pid > 0) line.pid = service.pid;
-  line.level = otlp_text(json, "severityText", "severity_text");
+  line.level = content_.text(otlp_text(json, "severityText", "severity_text"));
   Json body = otlp_value(otlp_member(json, "body", "body"));
   content_.clean(body);
   set_log_text(body.is_string() ? body.get<std::string>() : meta_text(body), line);
   if (body.is_null() || line.text.empty()) {
     ++counts_.malformed;
-    return;
+    return {};
   }
   ++counts_.metadata;
-  logs_.push_back(std::move(line));
+  return log_ ? log_(line) : Status();
 }
 
 }  // namespace teller

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,16 +21,17 @@ namespace teller {
 
 class OtlpConverter {
  public:
-  explicit OtlpConverter(EventFileWriter& writer);
+  // Log lines are given to `log`, unless that is empty.
+  OtlpConverter(EventFileWriter& writer, std::function<Status(LogLine& line)> log);
 
   // Reads one export: an object with resourceSpans, resourceLogs or resourceMetrics. False if its
   // text is no JSON object.
   Result<bool> document(std::string_view text);
 
   SourceCounts& counts() { return counts_; }
-  std::vector<LogLine>& logs() { return logs_; }
   // What was kept out of what is stored.
   const OtlpContent& content() const { return content_; }
+  SourceLayers layers() const { return layers_.layers(); }
   std::uint64_t requests() const { return requests_; }
   // META "resources": the attributes of what sent the spans, each once.
   const nlohmann::ordered_json& resources() const { return resources_; }
@@ -57,9 +60,10 @@ class OtlpConverter {
   Status write_span(const Json& json, const Json& scope, Span& span, EventRecord& record);
   Status write_phases(const Span& span);
   Status write_events(const Json& json, const Span& span);
-  void logs_of(const Json& resource);
-  void add_log(const Json& json, const Service& service);
+  Status logs_of(const Json& resource);
+  Status add_log(const Json& json, const Service& service);
   Json links_of(const Json& json);
+  std::string id_of(const Json& json, const char* camel, const char* snake);
   Json cleaned_attributes(const Json& owner);
   Service service_of(const Json& resource);
   TrackId track_of(const Service& service, const std::string& trace);
@@ -68,11 +72,13 @@ class OtlpConverter {
   EventFileWriter& writer_;
   StringId domain_;
   SourceCounts counts_;
-  std::vector<LogLine> logs_;
+  std::function<Status(LogLine& line)> log_;
   Json resources_ = Json::array();
   std::map<std::string, Service> services_;  // by the text of the resource's attributes
   std::size_t resources_bytes_ = 0;          // of those texts
+  std::set<std::string> shown_resources_;    // texts of those in resources_
   OtlpContent content_;
+  LayerCounter layers_;
   std::uint64_t requests_ = 0;
   std::uint64_t next_id_ = 1;
 };

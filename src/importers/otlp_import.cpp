@@ -58,11 +58,14 @@ Result<SourceResult> import_otlp(const SourceRequest& request, const std::string
   const Json first = {
       {"dialect", "otlp"}, {"source", request.name}, {"size_bytes", input->file_bytes()}};
   TELLER_TRY(EventFileWriter writer, EventFileWriter::create(output, meta_text(first)));
-  OtlpConverter converter(writer);
+  const Json clock = {{"base", "unix"}, {"unix_offset_ns", 0}};
+  std::function<Status(LogLine&)> log;
+  if (request.log) log = [&](LogLine& line) { return request.log(clock, line); };
+  OtlpConverter converter(writer, std::move(log));
   SourceResult result;
   const Status read = read_documents(request, *input, converter, result.truncated_reason);
   if (!read) return with_source(read.error(), request);
-  const SourceCounts& counts = converter.counts();
+  SourceCounts& counts = converter.counts();
   const std::uint64_t kept = counts.records - counts.malformed;
   if (counts.truncated && !request.allow_truncated) {
     return truncated_error(request, result.truncated_reason, kept);
@@ -74,9 +77,10 @@ Result<SourceResult> import_otlp(const SourceRequest& request, const std::string
   }
   result.dialect = "otlp";
   result.requests = converter.requests();
-  TELLER_CHECK_OK(finish_source(request, meta_of(converter, *input), *input, writer, result));
+  TELLER_CHECK_OK(read_to_end(request, *input, counts, result));
+  TELLER_CHECK_OK(finish_source(meta_of(converter, *input), *input, writer, result));
   result.counts = counts;
-  result.logs = std::move(converter.logs());
+  result.layers = converter.layers();
   if (const std::uint64_t count = converter.content().left_out(); count > 0) {
     result.notes.push_back(std::to_string(count) +
                            " values with prompts, answers, bodies or headers were left out");

@@ -13,6 +13,15 @@ const Json kNull;
 // Adding a member to an object takes a walk over those that are there: more are left out, and their
 // number is said. OpenTelemetry's own limit is 128.
 constexpr std::size_t kMostMembers = 1024;
+// The same for members whose keys come again and again.
+constexpr std::size_t kMostPairs = 4 * kMostMembers;
+
+// Says how many values are not in `object`, under a name that none of its members has.
+void say_left_out(std::size_t count, Json& object) {
+  std::string key = "left_out";
+  while (object.contains(key)) key += '_';
+  if (count > 0) object[key] = count;
+}
 
 // Depth is that of the parsed text, which is bounded.
 Json values_of(const Json& list) {
@@ -26,12 +35,13 @@ Json values_of(const Json& list) {
 Json object_of(const Json& pairs) {
   Json object = Json::object();
   if (!pairs.is_array()) return object;
+  std::size_t seen = 0;
   for (const Json& pair : pairs) {
-    if (object.size() >= kMostMembers) break;
+    if (object.size() >= kMostMembers || seen++ >= kMostPairs) break;
     const std::string key = otlp_text(pair, "key", "key");
     if (!key.empty()) object[key] = otlp_value(otlp_member(pair, "value", "value"));
   }
-  if (pairs.size() > kMostMembers) object["left_out"] = pairs.size() - kMostMembers;
+  say_left_out(pairs.size() - object.size(), object);
   return object;
 }
 

@@ -21,7 +21,9 @@ std::optional<std::int64_t> otlp_integer(const nlohmann::ordered_json& value);
 // An attribute's value (AnyValue) as plain JSON; null if it is none.
 nlohmann::ordered_json otlp_value(const nlohmann::ordered_json& any);
 
-// The attributes of a span, an event, a link or a resource as one object, with all that they hold:
+// The attributes of a span, an event, a link or a resource as one object, with all that they hold.
+// Of a key that is repeated the last value counts; `left_out` counts those before it, pairs without
+// a key, and what is beyond 1024 members.
 // OtlpContent::clean() is for what is stored.
 nlohmann::ordered_json otlp_attributes(const nlohmann::ordered_json& owner);
 

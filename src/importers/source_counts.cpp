@@ -27,6 +27,7 @@ nlohmann::ordered_json SourceCounts::to_json() const {
   json["clipped"] = clipped;
   json["repaired"] = repaired;
   json["truncated"] = truncated;
+  if (bytes_behind > 0) json["bytes_behind"] = bytes_behind;
   return json;
 }
 

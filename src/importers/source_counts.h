@@ -21,6 +21,7 @@ struct SourceCounts {
   std::uint64_t clipped = 0;   // a number did not fit, or a time was taken from a related record
   std::uint64_t repaired = 0;  // text that is no JSON or no UTF-8 was mended
   bool truncated = false;      // the source stops before its end
+  std::uint64_t bytes_behind = 0;  // behind the compressed data: not read
 
   std::uint64_t unknown_total() const;
   bool balanced() const;

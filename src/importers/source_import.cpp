@@ -29,14 +29,21 @@ Error interrupted_error(const SourceRequest& request) {
   return {ErrorCode::kInterrupted, "importing " + request.path + ": stopped on request", ""};
 }
 
-Status finish_source(const SourceRequest& request, const nlohmann::ordered_json& meta,
-                     InputStream& input, EventFileWriter& writer, SourceResult& result) {
-  TELLER_CHECK_OK(writer.finish(meta_text(meta)));
+Status read_to_end(const SourceRequest& request, InputStream& input, SourceCounts& counts,
+                   SourceResult& result) {
   auto digest = input.sha256();
   if (!digest) return with_source(digest.error(), request);
+  result.sha256 = *digest;
+  counts.bytes_behind = input.bytes_behind();
+  if (counts.bytes_behind > 0) result.notes.push_back(input.behind_words());
+  return {};
+}
+
+Status finish_source(const nlohmann::ordered_json& meta, const InputStream& input,
+                     EventFileWriter& writer, SourceResult& result) {
+  TELLER_CHECK_OK(writer.finish(meta_text(meta)));
   result.clock = meta["clock"];
   result.bytes = input.file_bytes();
-  result.sha256 = *digest;
   result.events_written = writer.events_written();
   return {};
 }

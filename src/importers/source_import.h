@@ -13,6 +13,7 @@
 #include "importers/input_stream.h"
 #include "importers/operator_times.h"
 #include "importers/source_counts.h"
+#include "importers/source_layers.h"
 #include "run_folder/event_file.h"
 #include "teller/result.h"
 
@@ -38,6 +39,8 @@ struct SourceRequest {
   // Called now and then with bytes done and bytes in all; may be empty.
   std::function<void(std::uint64_t, std::uint64_t)> progress;
   const std::atomic<bool>* stop = nullptr;  // set when the user asked to stop; may be null
+  // Given each log line that the source carries, and META "clock" of the source; may be empty.
+  std::function<Status(const nlohmann::ordered_json& clock, LogLine& line)> log;
   // Of the traces read before, where an execution trace is to follow; may be null.
   OperatorTimes* operators = nullptr;
 };
@@ -50,9 +53,9 @@ struct SourceResult {
   std::uint64_t bytes = 0;
   std::uint64_t events_written = 0;
   SourceCounts counts;
-  std::string truncated_reason;    // "" if the source is whole
-  std::vector<std::string> notes;  // what was left out besides records, one line each
-  std::vector<LogLine> logs;
+  SourceLayers layers;                // of the events written
+  std::string truncated_reason;       // "" if the source is whole
+  std::vector<std::string> notes;     // what was left out besides records, one line each
   std::uint64_t requests = 0;         // that it states: spans of them
   nlohmann::ordered_json clock;       // META "clock"
   nlohmann::ordered_json rank;        // number or null
@@ -74,9 +77,14 @@ Error interrupted_error(const SourceRequest& request);
 // Text of a META block; never fails on bytes that are no UTF-8.
 std::string meta_text(const nlohmann::ordered_json& meta);
 
-// The end of an import: writes `meta` and what result owes to it, to `input` and to `writer`.
-Status finish_source(const SourceRequest& request, const nlohmann::ordered_json& meta,
-                     InputStream& input, EventFileWriter& writer, SourceResult& result);
+// Reads the rest of `input`, and says in `counts` what stands behind it and was not read: before
+// they go to META. Sets the digest of `result`, and its notes.
+Status read_to_end(const SourceRequest& request, InputStream& input, SourceCounts& counts,
+                   SourceResult& result);
+// The end of an import, after read_to_end(): writes `meta` and what result owes to it, to `input`
+// and to `writer`.
+Status finish_source(const nlohmann::ordered_json& meta, const InputStream& input,
+                     EventFileWriter& writer, SourceResult& result);
 
 // Each reads request.path (already known to be of its dialect) into a new event file `output`.
 Result<SourceResult> import_kineto(const SourceRequest& request, const std::string& output);

@@ -4,14 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "run_folder/event_file.h"
-
 namespace teller {
 
 namespace {
 
-std::uint64_t SourceLayers::*layer_of(const EventRecord& event) {
-  switch (static_cast<EventKind>(event.kind)) {
+std::uint64_t SourceLayers::*layer_of(EventKind kind, bool is_operator, bool is_python) {
+  switch (kind) {
     case EventKind::kKernel:
       return &SourceLayers::kernels;
     case EventKind::kMemcpy:
@@ -25,8 +23,8 @@ std::uint64_t SourceLayers::*layer_of(const EventRecord& event) {
     case EventKind::kRange:
     case EventKind::kRangePush:
     case EventKind::kRangeStart:
-      if ((event.flags & kFlagOperator) != 0) return &SourceLayers::operators;
-      return (event.flags & kFlagPython) != 0 ? &SourceLayers::python : &SourceLayers::ranges;
+      if (is_operator) return &SourceLayers::operators;
+      return is_python ? &SourceLayers::python : &SourceLayers::ranges;
     case EventKind::kRangePop:
     case EventKind::kRangeEnd:
       return nullptr;  // its begin was counted
@@ -54,8 +52,6 @@ constexpr Row kLayers[] = {{"kernels", "kernels", &SourceLayers::kernels},
 
 void SourceLayers::add(const SourceLayers& more) {
   for (const Row& layer : kLayers) this->*layer.count += more.*layer.count;
-  if (more.begin_ns) begin_ns = begin_ns ? std::min(*begin_ns, *more.begin_ns) : more.begin_ns;
-  if (more.end_ns) end_ns = end_ns ? std::max(*end_ns, *more.end_ns) : more.end_ns;
 }
 
 nlohmann::ordered_json SourceLayers::to_json() const {
@@ -89,21 +85,34 @@ std::vector<std::string> SourceLayers::gaps(std::uint64_t requests) const {
   return gaps;
 }
 
-Result<SourceLayers> read_layers(const std::string& path, const std::string& dialect) {
-  TELLER_TRY(const EventFile file, EventFile::open(path));
+void LayerCounter::sample(std::int64_t begin_ns) {
+  until_sample_ = stride_;
+  if (begin_ns == kOpenNs) return;
+  samples_.push_back(begin_ns);
+  if (samples_.size() < kSamples) return;
+  // Full: every second one goes.
+  for (std::size_t i = 0; i < kSamples / 2; ++i) samples_[i] = samples_[2 * i + 1];
+  samples_.resize(kSamples / 2);
+  stride_ *= 2;
+  until_sample_ = stride_;
+}
+
+SourceLayers LayerCounter::layers(bool collectives) const {
   SourceLayers layers;
-  for (const auto block : file.blocks()) {
-    for (const EventRecord& event : block) {
-      if (const auto layer = layer_of(event)) ++(layers.*layer);
-      if (event.begin_ns == kOpenNs) continue;
-      layers.begin_ns = std::min(layers.begin_ns.value_or(event.begin_ns), event.begin_ns);
-      const std::int64_t end = event.end_ns == kOpenNs ? event.begin_ns : event.end_ns;
-      layers.end_ns = std::max(layers.end_ns.value_or(end), end);
+  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+    for (std::size_t sort = 0; sort < 4; ++sort) {
+      const auto layer = layer_of(static_cast<EventKind>(kind), (sort & 1U) != 0, (sort & 2U) != 0);
+      if (layer != nullptr) layers.*layer += counts_[kind][sort];
     }
   }
-  if (dialect == "flight") {  // its entries are ranges of operators
+  if (collectives) {
     layers.collectives = std::exchange(layers.operators, 0) + std::exchange(layers.ranges, 0);
   }
+  if (samples_.empty()) return layers;
+  std::vector<std::int64_t> times = samples_;
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  layers.middle_ns = *middle;
   return layers;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "run_folder/event_file.h"
 #include "teller/result.h"
 
 namespace teller {
@@ -21,8 +22,8 @@ struct SourceLayers {
   std::uint64_t links = 0;        // flows
   std::uint64_t collectives = 0;  // entries of a flight recorder
   std::uint64_t other = 0;        // marks, counters, synchronisation, unknown …
-  // The span of its times on its own clock; nothing without events.
-  std::optional<std::int64_t> begin_ns, end_ns;
+  // Around which half of its events begin, on its own clock; nothing without events.
+  std::optional<std::int64_t> middle_ns;
 
   void add(const SourceLayers& more);
   nlohmann::ordered_json to_json() const;
@@ -32,7 +33,31 @@ struct SourceLayers {
   std::vector<std::string> gaps(std::uint64_t requests) const;
 };
 
-// Counts the events of the file at `path`, of a source of `dialect`.
-Result<SourceLayers> read_layers(const std::string& path, const std::string& dialect);
+// Counts events while they are written: a few instructions for each.
+class LayerCounter {
+ public:
+  void add(const EventRecord& event) {
+    const std::size_t kind = event.kind < kKinds ? event.kind : 0;
+    ++counts_[kind][sort_of(event)];
+    if (--until_sample_ == 0) sample(event.begin_ns);
+  }
+  // What was counted. With `collectives` operators and ranges are those of a flight recorder.
+  SourceLayers layers(bool collectives = false) const;
+
+ private:
+  static constexpr std::size_t kKinds = 32;
+  static constexpr std::size_t kSamples = 4096;  // at most, spread evenly over the events
+
+  static std::size_t sort_of(const EventRecord& event) {
+    return ((event.flags & kFlagOperator) != 0 ? 1U : 0U) +
+           ((event.flags & kFlagPython) != 0 ? 2U : 0U);
+  }
+  void sample(std::int64_t begin_ns);
+
+  std::uint64_t counts_[kKinds][4] = {};
+  std::uint64_t stride_ = 1;  // of so many events the time of one is kept
+  std::uint64_t until_sample_ = 1;
+  std::vector<std::int64_t> samples_;
+};
 
 }  // namespace teller

@@ -119,12 +119,12 @@ class Unpacker {
 
   // The inflater knows better than libarchive why bytes are missing.
   Status at_end() {
-    if (!result_.damage.empty()) {
-      TELLER_CHECK_OK(feed_.drain(budget_));
-    } else if (!ended_ && !feed_.is_end_before(all_given())) {
+    if (result_.damage.empty() && !ended_ && !feed_.is_end_before(all_given())) {
       result_.notes.push_back(
           "it has no end mark: members behind the last one may have been cut off");
     }
+    TELLER_CHECK_OK(feed_.drain(budget_));
+    if (input_.bytes_behind() > 0) result_.notes.push_back(input_.behind_words());
     if (!input_.cut_reason().empty()) result_.damage = input_.cut_reason();
     return {};
   }

@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kDay = 86'400 * kSecond;
+// Behind the last year that a line may state (2200): no date near it leaves 64 bits.
+constexpr std::int64_t kLastDay = 84'371;
 
 // Days from 1970-01-01 to a date of the Gregorian calendar.
 std::int64_t days_from_1970(std::int64_t year, std::int64_t month, std::int64_t day) {
@@ -42,7 +44,9 @@ std::optional<std::int64_t> civil_unix(const LogStamp& stamp, std::int32_t zone_
   const std::int64_t zone_ns = std::int64_t{zone_s} * kSecond;
   const auto unix_of = [&](std::int64_t days) { return days * kDay + stamp.ns - zone_ns; };
   if (stamp.year >= 0) return unix_of(days_from_1970(stamp.year, stamp.month, stamp.day));
-  if (!arrival_unix_ns || *arrival_unix_ns < kDay) return std::nullopt;
+  if (!arrival_unix_ns || *arrival_unix_ns < kDay || *arrival_unix_ns > kLastDay * kDay) {
+    return std::nullopt;
+  }
   const std::int64_t today = (*arrival_unix_ns + zone_ns) / kDay;
   if (stamp.month < 0) {
     const std::int64_t days[] = {unix_of(today - 1), unix_of(today), unix_of(today + 1)};

@@ -214,7 +214,7 @@ def test_import_of_a_truncated_trace(packed: bool, keep: float, tmp_path: Path) 
 
 def test_import_of_missing_file_and_folder(tmp_path: Path) -> None:
     expect_one_line(run_teller("import", tmp_path / "none", "-o", tmp_path / "run"), 3)
-    expect_one_line(run_teller("import", tmp_path, "-o", tmp_path / "run"), 2)
+    expect_one_line(run_teller("import", tmp_path, "-o", tmp_path / "run"), 4)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import pickle
 import signal
 import sqlite3
 import struct
@@ -279,6 +280,65 @@ def test_codes_of_archives(tmp_path):
     fails(4, "none of its 1 files is a trace", tmp_path / "none.tar", *out, "--allow-truncated")
     got = imported_json(tmp_path / "broken.tar", *out, "--allow-truncated")
     assert len(got["sources"]) == 1 and "what can be read was kept" in got["notes"][0]
+
+
+def test_what_was_found_and_is_damaged_is_skipped(tmp_path):
+    job, out = tmp_path / "job", ("-o", tmp_path / "run", "--overwrite")
+    job.mkdir()
+    (job / "a.json").write_bytes(trace_of(0))
+    (job / "cut.json.gz").write_bytes(gzip.compress(trace_of(1))[:-12])
+    (job / "cut.pickle").write_bytes(pickle.dumps({"version": "2.9", "pg_config": {}, "entries": [{"pg_id": 1}] * 40}, 2)[:-20])
+    (job / "cut.tgz").write_bytes(gzip.compress(tar_with({"b.json": trace_of(2)}))[:-20])
+    (job / "cut_otlp.json").write_text('{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"lost"}}]}]}]}\n{"resourceLogs":[{"scope')
+    done = run_import(job, *out, "--json")
+    assert done.returncode == 0, done.stderr
+    got = json.loads(done.stdout)
+    assert [source["file"] for source in got["sources"]] == ["a.json"] and got["log_lines"] == 0
+    assert {Path(one["file"]).name for one in got["skipped"]} == {"cut.json.gz", "cut.pickle", "cut.tgz", "cut_otlp.json"}
+    assert all(one["why"].startswith("it can't be read: ") for one in got["skipped"])
+    (folder,) = got["containers"]
+    assert folder["members"] == folder["traces"] + folder["archives"] + folder["others"] == 5 and folder["traces"] == 1
+    assert "4 inputs that were found can't be read and were skipped" in done.stderr
+    assert sorted(path.name for path in (tmp_path / "run").rglob("*.tev")) == ["0.a.tev"]
+    assert run_teller("verify", tmp_path / "run").returncode == 0
+    assert "skipped: 4 files" in run_import(job, *out).stdout
+    for name in ("cut.json.gz", "cut.pickle", "cut.tgz", "cut_otlp.json"):  # named: an error
+        assert run_teller("import", job / "a.json", job / name, *out).returncode == 4, name
+    (job / "a.json").unlink()
+    fails(4, "none of its 4 traces can be read, the first: ", job, *out)
+
+
+def test_logs_are_bounded_and_given_once(tmp_path):
+    (tmp_path / "t.json").write_bytes(trace_of(0))
+    out = ("-o", tmp_path / "run")
+    (tmp_path / "bomb.log.gz").write_bytes(gzip.compress(b"a\n" * 3_000_000))
+    fails(5, "it has more lines than are read of a log of this size", tmp_path / "t.json", "--log", tmp_path / "bomb.log.gz", *out)
+    (tmp_path / "bomb.log.gz").write_bytes(gzip.compress(b" " * 300_000_000))
+    fails(5, "it inflates to more than", tmp_path / "t.json", "--log", tmp_path / "bomb.log.gz", *out)
+    for name in ("a.log", "b.log", "empty1.log", "empty2.log"):
+        (tmp_path / name).write_text("" if "empty" in name else "INFO up\n")
+    fails(2, "it holds the same as", tmp_path / "t.json", "--log", tmp_path / "a.log", "--log", tmp_path / "b.log", *out)
+    run_import(tmp_path / "t.json", "--log", tmp_path / "empty1.log", "--log", tmp_path / "empty2.log", *out)
+
+
+def test_a_stray_event_does_not_move_the_years_of_logs(tmp_path):
+    base = 1767225600_000_000_000  # 2026-01-01T00:00:00Z
+    events = [event(ts=i) for i in range(20)] + [event(ts=-16 * 366 * 86400 * 1_000_000)]
+    (tmp_path / "t.json").write_text(json.dumps({"baseTimeNanoseconds": base, "traceEvents": events}))
+    (tmp_path / "a.log").write_text("INFO 01-01 00:00:05 [core.py:1] x\n")
+    run_import(tmp_path / "t.json", "--log", tmp_path / "a.log", "--log-timezone", "UTC", "-o", tmp_path / "run")
+    (line,) = [json.loads(line) for line in (tmp_path / "run" / "logs.jsonl").read_text().splitlines()]
+    assert line["t"] == 5_000_000_000
+
+
+@pytest.mark.parametrize("tail,behind", [(b"garbage", 7), (b"\0" * 600, 0), (b"\0" * 600 + b"x", 1)])
+def test_bytes_behind_compressed_data_are_said(tmp_path, tail, behind):
+    (tmp_path / "t.json.gz").write_bytes(gzip.compress(trace_of(0)) + tail)
+    (tmp_path / "a.log.gz").write_bytes(gzip.compress(b"INFO up\n") + tail)
+    done = run_import(tmp_path / "t.json.gz", "--log", tmp_path / "a.log.gz", "-o", tmp_path / "run", "--json")
+    got = json.loads(done.stdout)
+    assert got["sources"][0]["counts"].get("bytes_behind", 0) == behind
+    assert done.stderr.count(f"{behind} bytes behind the compressed data were not read") == (2 if behind else 0), done.stderr
 
 
 def test_long_and_equal_names_stay_apart(tmp_path):

@@ -246,12 +246,13 @@ def test_secrets_in_texts_of_spans_are_redacted(tmp_path):
 def test_log_records_become_log_lines(tmp_path):
     logs = {"resourceLogs": [{"resource": {"attributes": attributes(service__name="vllm", process__pid=77)}, "scopeLogs": [
         {"logRecords": [{"timeUnixNano": str(UNIX), "severityText": "ERROR", "body": {"stringValue": "out of memory"}},
-                        {"observedTimeUnixNano": str(UNIX + 1), "body": {"stringValue": "two\nlines"}}, {"body": None}]}]}]}
+                        {"observedTimeUnixNano": str(UNIX + 1), "severityText": f"INFO hf_{'aB3' * 10}", "body": {"stringValue": "two\nlines"}},
+                        {"body": None}]}]}]}
     file = imported(tmp_path, json.dumps(logs))
     assert balanced(file.meta["counts"]) and file.meta["counts"]["malformed"] == 1
     lines = [json.loads(line) for line in (tmp_path / "run" / "logs.jsonl").read_text().splitlines()]
     assert lines == [{"t": UNIX, "stream": "vllm", "pid": 77, "text": "out of memory", "level": "ERROR"},
-                     {"t": UNIX + 1, "stream": "vllm", "pid": 77, "text": "two lines"}]
+                     {"t": UNIX + 1, "stream": "vllm", "pid": 77, "text": "two lines", "level": "INFO <redacted:hf_token>"}]
 
 
 def test_broken_spans_cost_only_themselves(tmp_path):

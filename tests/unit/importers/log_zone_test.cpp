@@ -34,8 +34,20 @@ TEST(LogZone, ChangesOfClocks) {
   EXPECT_TRUE(never.doubtful);
   const std::int64_t twice = kOctober + 3600 + 1800;  // 02:30
   EXPECT_EQ(zone->unix_of(twice, 0).unix_s, kOctober - 1800);
-  EXPECT_EQ(zone->unix_of(twice, kOctober - 1799).unix_s, kOctober + 1800);
+  EXPECT_EQ(zone->unix_of(twice, kOctober).unix_s, kOctober + 1800);
   EXPECT_TRUE(zone->unix_of(twice, 0).doubtful);
+  // Lines a little out of order are no second pass through the hour; a minute is.
+  EXPECT_EQ(zone->unix_of(twice, kOctober - 1799).unix_s, kOctober - 1800);
+  EXPECT_EQ(zone->unix_of(twice, kOctober - 1740).unix_s, kOctober - 1800);
+  EXPECT_EQ(zone->unix_of(twice, kOctober - 1739).unix_s, kOctober + 1800);
+  EXPECT_EQ(zone->unix_of(twice, INT64_MIN).unix_s, kOctober - 1800);
+}
+
+TEST(LogZone, ListsBesideTheZonesAreNone) {
+  if (!LogZone::parse("Europe/Berlin")) GTEST_SKIP() << "no tzdata here";
+  for (const char* text : {"leapseconds", "tzdata.zi", "zone.tab", "iso3166.tab", "Europe"}) {
+    EXPECT_FALSE(LogZone::parse(text).ok()) << text;
+  }
 }
 
 TEST(SourceNames, EventFilesAreCutBetweenCharacters) {
