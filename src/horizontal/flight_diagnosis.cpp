@@ -38,7 +38,13 @@ struct Reading {
   std::optional<RankWords> words;
 };
 
-std::string fault_of(const Blame& blame) {
+// Dumps alone do not tell work under way from work that does not come through.
+bool is_judged(const Blame& blame) {
+  return blame.verdict != "unclear" && blame.verdict != "all_in_one_place";
+}
+
+Json fault_of(const Blame& blame) {
+  if (!is_judged(blame)) return nullptr;
   if (blame.suspects.empty()) return "none";
   // Its peers have completed what it has not: the path and the protocol worked.
   if (blame.verdict == "rank_stuck") return "runtime_driver";
@@ -220,10 +226,12 @@ Json diagnosis_json(const Reading& reading, const RunName& name) {
   json["method"] = "flight_records";
   json["run_name"] = name.run;
   json["model"] = nullptr;
-  json["abnormal"] = abnormal;
+  const bool judged = is_judged(reading.blame);
+  json["abnormal"] = judged ? Json(abnormal) : Json();
+  json["judged"] = judged;
   json["fault_type"] = fault_of(reading.blame);
   json["verdict"] = reading.blame.verdict;
-  json["probability"] = probability_of(reading.job, reading.blame);
+  json["probability"] = judged ? Json(probability_of(reading.job, reading.blame)) : Json();
   json["prior"] = nullptr;
   json["abnormal_steps"] = Json::array();
   json["operators"] = Json::array();

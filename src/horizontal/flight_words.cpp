@@ -238,6 +238,10 @@ std::string explanation_words(const Job& job, const RankWords& words, const Blam
            "do not tell which." +
            lacking;
   }
+  if (!blame.lacking_words.empty()) {
+    return "No rank is seen to wait for another, which does not make the job healthy. " +
+           blame.lacking_words + lacking;
+  }
   if (blame.verdict == "unclear") {
     return "Ranks are in operations that are not completed, and whether all their peers came "
            "cannot be told: entries contradict themselves or cannot be read, and nobody is blamed "

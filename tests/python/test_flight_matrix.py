@@ -116,6 +116,8 @@ def test_dumps_without_numbers_of_which_one_is_missing(tmp_path: Path) -> None:
 def test_dumps_that_are_the_same_byte_for_byte(tmp_path: Path) -> None:
     """Ranks with nothing open write the same, but for their files' names."""
     job = Job(3)
+    for rank in range(3):
+        job.status[rank]["0"] = [4, 4]
     folder = write_job(job, tmp_path / "dumps")
     found = diagnose(folder, tmp_path / "run")
     assert found["verdict"] == "healthy" and found["coverage"]["dumps"] == 3
