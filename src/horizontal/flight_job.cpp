@@ -237,6 +237,7 @@ class JobMaker {
       if (job_.absent_unnamed > 0) job_.nodes.emplace_back();
       return;
     }
+    job_.nodes.reserve(job_.nodes.size() + all.size());
     for (const int rank : all) {
       if (job_.node_of_rank.contains(rank)) continue;
       job_.ranks_without_dump.push_back(rank);
