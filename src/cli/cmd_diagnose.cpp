@@ -168,8 +168,8 @@ void print_diagnosis(const Json& diagnosis) {
   const bool stated = diagnosis["abnormal"].is_boolean();
   const bool judged = diagnosis.value("judged", Json()) != false;
   std::printf("verdict: %s\n", stated && !abnormal && !judged ? "none, nothing could be judged"
-                               : !stated ? "none, ranks that can't be told apart were not compared"
-                               : !abnormal ? "healthy"
+                               : !stated                      ? "none, the ranks were not compared"
+                               : !abnormal                    ? "healthy"
                                : diagnosis["fault_type"] == "unknown"
                                    ? "abnormal, cause unknown"
                                    : shown(diagnosis["fault_type"]).c_str());

@@ -59,7 +59,7 @@ std::string fault_of(const Json& verdict) {
 
 // Ranks that could not be told apart were not compared: nobody can call them healthy.
 bool is_unclear(const Json& verdict) {
-  return member(verdict, "compared") == false;
+  return member(verdict, "told_apart") == false;
 }
 
 // Nor where ranks have hardly a collective in common.
@@ -83,7 +83,8 @@ std::string explanation_of(const Json& verdict) {
   if (text.empty() && is_unclear(verdict))
     return "Not all ranks were compared." + notes_of(verdict);
   if (text.empty() && are_too_few(verdict)) {
-    return "Ranks: they have too few finished collectives in common to tell whether one comes "
+    return "Ranks: they were not compared, for they have too few finished collectives in common to "
+           "tell whether one comes "
            "late." +
            notes_of(verdict);
   }

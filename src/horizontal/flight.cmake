@@ -1,6 +1,7 @@
 # The comparison of flight recorder dumps: a library of its own, that diagnose needs without LibTorch.
 add_library(teller_flight STATIC
   ${CMAKE_CURRENT_LIST_DIR}/flight_blame.cpp ${CMAKE_CURRENT_LIST_DIR}/flight_circles.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/flight_clear.cpp
   ${CMAKE_CURRENT_LIST_DIR}/flight_diagnosis.cpp ${CMAKE_CURRENT_LIST_DIR}/flight_job.cpp
   ${CMAKE_CURRENT_LIST_DIR}/flight_load.cpp ${CMAKE_CURRENT_LIST_DIR}/flight_mismatch.cpp ${CMAKE_CURRENT_LIST_DIR}/flight_order.cpp
   ${CMAKE_CURRENT_LIST_DIR}/flight_reached.cpp ${CMAKE_CURRENT_LIST_DIR}/flight_text.cpp ${CMAKE_CURRENT_LIST_DIR}/flight_waits.cpp

@@ -185,7 +185,7 @@ class BlameFinder {
     return job_.nodes[node].operations[position.operation].entry.created_ns;
   }
 
-  std::string verdict() const {
+  std::string verdict() {
     const auto any = [&](Standing standing) {
       return std::any_of(positions_.begin(), positions_.end(),
                          [&](const Position& one) { return one.standing == standing; });
@@ -194,7 +194,9 @@ class BlameFinder {
       const bool unclear = std::any_of(positions_.begin(), positions_.end(),
                                        [](const Position& one) { return !one.unclear->empty(); });
       if (unclear) return "unclear";
-      return any(Standing::kInside) ? "all_in_one_place" : "healthy";
+      if (any(Standing::kInside)) return "all_in_one_place";
+      blame_.lacking_words = why_not_healthy(job_);
+      return blame_.lacking_words.empty() ? "healthy" : "unclear";
     }
     const std::size_t first = blame_.suspects.front().node;
     if (in_circle_.contains(first)) return "deadlock";

@@ -39,6 +39,8 @@ struct Blame {
   std::size_t waiting = 0;  // ranks that wait for others
   // "deadlock": why not all ranks of the circle are named; "" where they are.
   std::string circle_words;
+  // "unclear" though nobody waits: what is lacking for "healthy", a sentence; else "".
+  std::string lacking_words;
 };
 
 // Nobody waits for what a rank is stuck in: a dump that was written a moment before those of its
@@ -49,6 +51,11 @@ inline bool is_stuck_unawaited(const Blame& blame) {
 
 // `positions` are those of find_positions(), `graph` is theirs.
 Blame find_blame(const Job& job, const std::vector<Position>& positions, const WaitGraph& graph);
+
+// What is lacking to call a job healthy in which nobody waits, a sentence: an operation that is
+// completed, entries at the end that can be relied on, a status without outstanding work. "" for
+// nothing.
+std::string why_not_healthy(const Job& job);
 
 // Groups of points that wait for each other in a circle, each point in one; by point. Numbers are
 // those of the first found, and mean nothing else.

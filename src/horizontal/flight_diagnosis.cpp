@@ -20,7 +20,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostEvidence = 64;
 constexpr std::size_t kMostFrames = 16;
-constexpr std::size_t kMostWaits = 64;  // listed of one rank; all are counted
+// Listed; all are counted beside the list.
+constexpr std::size_t kMostWaits = 64;  // of one rank
+constexpr std::size_t kMostCulprits = 1024;
+constexpr std::size_t kMostAbsent = 64;  // ranks without a dump
 
 Json optional(const std::optional<std::int64_t>& value) {
   return value ? Json(*value) : Json();
@@ -38,7 +41,13 @@ struct Reading {
   std::optional<RankWords> words;
 };
 
-std::string fault_of(const Blame& blame) {
+// Dumps alone do not tell work under way from work that does not come through.
+bool is_judged(const Blame& blame) {
+  return blame.verdict != "unclear" && blame.verdict != "all_in_one_place";
+}
+
+Json fault_of(const Blame& blame) {
+  if (!is_judged(blame)) return nullptr;
   if (blame.suspects.empty()) return "none";
   // Its peers have completed what it has not: the path and the protocol worked.
   if (blame.verdict == "rank_stuck") return "runtime_driver";
@@ -59,6 +68,7 @@ RankVerdict verdict_of(const Reading& reading) {
   for (const Suspect& suspect : reading.blame.suspects) {
     const Node& node = reading.job.nodes[suspect.node];
     if (!node.rank) continue;
+    if (verdict.culprits.size() == kMostCulprits) break;
     verdict.culprits.push_back(
         {*node.rank, true, rounded(suspect.score), reading.words->of(suspect.node)});
   }
@@ -170,8 +180,10 @@ Json first_seen_json(const Reading& reading) {
 
 Json ranks_json(const Reading& reading) {
   Json list = Json::array();
+  std::size_t absent = 0;
   for (std::size_t i = 0; i < reading.job.nodes.size(); ++i) {
     const Node& node = reading.job.nodes[i];
+    if (!node.has_dump && ++absent > kMostAbsent) continue;
     Json json;
     json["rank"] = node.rank ? Json(*node.rank) : Json();
     json["rank_from"] = node.has_dump ? Json(node.rank_from) : Json();
@@ -193,13 +205,19 @@ Json ranks_json(const Reading& reading) {
 }
 
 Json coverage_json(const Job& job) {
+  Json without_dump = Json::array();
+  for (const int rank : job.ranks_without_dump) {
+    if (without_dump.size() == kMostAbsent) break;
+    without_dump.push_back(rank);
+  }
   std::size_t by_name = 0;
   for (const Node& node : job.nodes) {
     if (node.rank_from == "rank from file name") ++by_name;
   }
   return {{"dumps", job.dumps},
           {"ranks", job.nodes.size()},
-          {"ranks_without_dump", job.ranks_without_dump},
+          {"ranks_without_dump", std::move(without_dump)},
+          {"ranks_without_dump_total", job.ranks_without_dump.size()},
           {"dumps_of_unknown_rank", job.dumps_unplaced},
           {"ranks_from_file_name", by_name},
           {"dumps_superseded", job.dumps_superseded},
@@ -220,10 +238,12 @@ Json diagnosis_json(const Reading& reading, const RunName& name) {
   json["method"] = "flight_records";
   json["run_name"] = name.run;
   json["model"] = nullptr;
-  json["abnormal"] = abnormal;
+  const bool judged = is_judged(reading.blame);
+  json["abnormal"] = judged ? Json(abnormal) : Json();
+  json["judged"] = judged;
   json["fault_type"] = fault_of(reading.blame);
   json["verdict"] = reading.blame.verdict;
-  json["probability"] = probability_of(reading.job, reading.blame);
+  json["probability"] = judged ? Json(probability_of(reading.job, reading.blame)) : Json();
   json["prior"] = nullptr;
   json["abnormal_steps"] = Json::array();
   json["operators"] = Json::array();
@@ -235,6 +255,9 @@ Json diagnosis_json(const Reading& reading, const RunName& name) {
     json["culprits"].push_back(
         {{"rank", culprit.rank}, {"score", culprit.score}, {"why", culprit.why}});
   }
+  json["culprit_ranks_total"] = std::count_if(
+      reading.blame.suspects.begin(), reading.blame.suspects.end(),
+      [&](const Suspect& one) { return reading.job.nodes[one.node].rank.has_value(); });
   json["culprit_link"] = nullptr;
   if (verdict.link) {
     json["culprit_link"] = {

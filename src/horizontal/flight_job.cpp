@@ -189,10 +189,11 @@ class JobMaker {
     }
     for (const auto& [id, progress] : dump.status) {
       const auto name = names.find(id);
-      if (name == names.end()) continue;
       const bool sane = progress.enqueued < 0 || progress.completed <= progress.enqueued;
-      if (!sane) ++job_.status_contradictory;
-      if (sane) node.progress[group_of(dump, name->second, "", known)] = progress;
+      if (!sane && name != names.end()) ++job_.status_contradictory;
+      if (sane && name == names.end()) node.progress_unnamed[id] = progress;
+      if (sane && name != names.end())
+        node.progress[group_of(dump, name->second, "", known)] = progress;
     }
     for (const auto& [name, group] : known) groups_of_node_.back().push_back(group);
     join_batches(node);
@@ -236,6 +237,7 @@ class JobMaker {
       if (job_.absent_unnamed > 0) job_.nodes.emplace_back();
       return;
     }
+    job_.nodes.reserve(job_.nodes.size() + all.size());
     for (const int rank : all) {
       if (job_.node_of_rank.contains(rank)) continue;
       job_.ranks_without_dump.push_back(rank);

@@ -49,6 +49,8 @@ struct Node {
   std::vector<std::size_t> pending;          // of them: not completed, without wrappers; same order
   std::vector<std::size_t> place;            // by operation: place in `pending`, else kNone
   std::map<std::size_t, Progress> progress;  // by group
+  // By the dump's own id: of groups whose name is not known.
+  std::map<std::int64_t, Progress> progress_unnamed;
   std::map<std::pair<std::size_t, std::int64_t>, std::size_t> collectives;  // (group, seq) -> index
   // By group: the latest sequence number that an entry tells of, and that entry's record.
   struct Last {

@@ -16,6 +16,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kMostRank = 10'000'000;
 
+struct RanksSeen {
+  std::vector<bool> is_seen;  // by rank
+  std::size_t count = 0;
+};
+
 const Json& member(const Json& object, const char* key) {
   static const Json none;
   if (!object.is_object()) return none;
@@ -94,11 +99,31 @@ void read_entries(const EventFile& file, Dump& dump) {
   sort_numbered(dump.entries);
 }
 
+Error too_many(const std::string& path, const std::string& why) {
+  return {ErrorCode::kUnsupported, "reading the flight recorder dump in " + path + ": " + why,
+          "import fewer dumps in one run, of one job, as PyTorch wrote them"};
+}
+
+// Adds the ranks that a dump lists to those seen; false where they are more than a job's. Ranks are
+// 0 to kMostRank.
+bool add_ranks(const Dump& dump, RanksSeen& seen) {
+  for (const auto& [name, config] : dump.config) {
+    for (const int rank : config.ranks) {
+      const auto at = static_cast<std::size_t>(rank);
+      if (at >= seen.is_seen.size()) seen.is_seen.resize(at + 1, false);
+      if (!seen.is_seen[at]) ++seen.count;
+      seen.is_seen[at] = true;
+    }
+  }
+  return seen.count <= kMostFlightRanks;
+}
+
 }  // namespace
 
 Result<std::vector<Dump>> load_dumps(const RunFolder& run) {
   TELLER_TRY(const auto files, run.require_artifact("events"));
   std::vector<Dump> dumps;
+  RanksSeen ranks;
   for (const std::string& relative : files) {
     TELLER_TRY(const EventFile file, EventFile::open(run.file(relative)));
     const Json meta = parse_json(file.meta_json());
@@ -108,10 +133,16 @@ Result<std::vector<Dump>> load_dumps(const RunFolder& run) {
     const auto rank = flight_number(member(meta, "rank"));
     if (rank && *rank >= 0 && *rank <= kMostRank) dump.rank = static_cast<int>(*rank);
     const Json& flight = member(meta, "flight");
+    const std::string many = too_many_flight_ranks(member(flight, "pg_config"));
+    if (!many.empty()) return too_many(run.file(relative), many);
     read_config(flight, dump);
     read_status(flight, dump);
     read_malformed(flight, dump);
     read_entries(file, dump);
+    if (!add_ranks(dump, ranks)) {
+      return too_many(run.file(relative), "with it the dumps list more than " +
+                                              std::to_string(kMostFlightRanks) + " ranks");
+    }
     dumps.push_back(std::move(dump));
   }
   return dumps;

@@ -24,22 +24,24 @@ std::string line(const char* title, const std::string& text) {
          text + "\n";
 }
 
-std::string list(const Json& numbers) {
+// `numbers` are the first of `total`.
+std::string list(const Json& numbers, const Json& total) {
   std::string text;
   std::size_t shown = 0;
   for (const Json& one : numbers) {
-    if (shown++ == kShownRanks) {
-      return text + " and " + std::to_string(numbers.size() - kShownRanks) + " more";
-    }
+    if (shown == kShownRanks) break;
     text += (text.empty() ? "" : ", ") + one.dump();
+    ++shown;
   }
-  return text;
+  const auto all = total.get<std::size_t>();
+  return all > shown ? text + " and " + std::to_string(all - shown) + " more" : text;
 }
 
 std::string coverage_text(const Json& coverage) {
   std::string text;
   if (!coverage["ranks_without_dump"].empty()) {
-    text += line("no dump", "of rank " + list(coverage["ranks_without_dump"]));
+    text += line("no dump", "of rank " + list(coverage["ranks_without_dump"],
+                                              coverage["ranks_without_dump_total"]));
   }
   if (coverage["dumps_of_unknown_rank"] != 0) {
     text += line("unknown", coverage["dumps_of_unknown_rank"].dump() +
@@ -92,7 +94,8 @@ std::string flight_diagnosis_text(const Json& diagnosis) {
   text += line("method", "rules over " + coverage["dumps"].dump() + " flight recorder dumps with " +
                              coverage["entries"].dump() + " operations; no model");
   if (!diagnosis["culprit_ranks"].empty()) {
-    text += line("suspects", "rank " + list(diagnosis["culprit_ranks"]));
+    text += line("suspects",
+                 "rank " + list(diagnosis["culprit_ranks"], diagnosis["culprit_ranks_total"]));
   }
   if (const Json& link = diagnosis["culprit_link"]; !link.is_null()) {
     text += line("link", "rank " + link["from"].dump() + " to rank " + link["to"].dump() + ": " +

@@ -293,6 +293,7 @@ std::vector<Position> find_positions(const Job& job) {
   const std::vector<Mismatch> mismatches = find_mismatches(job);
   Stands stands(job, mismatches);
   std::vector<Position> positions;
+  positions.reserve(job.nodes.size());
   for (std::size_t i = 0; i < job.nodes.size(); ++i) {
     positions.push_back(RankReader(job, stands, i).read());
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -222,9 +223,8 @@ std::string nodes_words(const Job& job, const std::vector<std::size_t>& nodes) {
 
 RankWords::RankWords(const Job& job, const std::vector<Position>& positions,
                      const WaitGraph& graph) {
-  Writer writer(job, positions, graph);
-  words_.reserve(positions.size());
-  for (std::size_t node = 0; node < positions.size(); ++node) words_.push_back(writer.write(node));
+  const auto writer = std::make_shared<Writer>(job, positions, graph);
+  write_ = [writer](std::size_t node) { return writer->write(node); };
 }
 
 std::string explanation_words(const Job& job, const RankWords& words, const Blame& blame) {
@@ -237,6 +237,10 @@ std::string explanation_words(const Job& job, const RankWords& words, const Blam
            "dump in the middle of a transfer, or one that does not come through. The dumps alone "
            "do not tell which." +
            lacking;
+  }
+  if (!blame.lacking_words.empty()) {
+    return "No rank is seen to wait for another, which does not make the job healthy. " +
+           blame.lacking_words + lacking;
   }
   if (blame.verdict == "unclear") {
     return "Ranks are in operations that are not completed, and whether all their peers came "

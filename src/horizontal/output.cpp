@@ -192,7 +192,11 @@ Json verdict_json(const Comparison& found) {
           : Json();
   json["uniform"] = verdict.uniform ? Json(*verdict.uniform) : Json();
   json["doing"] = verdict.culprits.empty() ? Json() : Json(doing_words(found.culprit_doing));
-  json["compared"] = found.operations.ranks.size() > 1 && !verdict.unclear;
+  // Who stands out has been compared; that nobody does takes more.
+  const bool named = !verdict.culprits.empty() || verdict.link || verdict.uniform.value_or(false);
+  const bool apart = found.operations.ranks.size() > 1 && !verdict.unclear;
+  json["compared"] = apart && (named || !verdict.too_few);
+  json["told_apart"] = apart;
   json["too_few_collectives"] = verdict.too_few;
   json["evidence"] = verdict.evidence;
   return json;
@@ -271,6 +275,11 @@ Json comparison_json(const Chains& chains, const Comparison& found) {
   json["verdict"] = verdict_json(found);
   Json notes = Json::array();
   for (const Json& one : json["shared_ranks"]) notes.push_back(shared_text(one));
+  const Json& verdict = json["verdict"];
+  if (json["collectives"]["matched"] == 0 && verdict["told_apart"] == true &&
+      verdict["compared"] == false) {
+    notes.push_back("they have no collective in common");
+  }
   json["verdict"]["notes"] = std::move(notes);
   return json;
 }

@@ -250,6 +250,11 @@ Result<Json> read_flight_dump(InputStream& input) {
                                " is no flight recorder dump: it has neither \"entries\" nor "
                                "\"pg_config\"");
   }
+  const auto groups = value->find("pg_config");
+  const std::string many = groups == value->end() ? "" : too_many_flight_ranks(*groups);
+  if (!many.empty()) {
+    return Error{ErrorCode::kUnsupported, many, "check that this is a dump as PyTorch wrote it"};
+  }
   return value;
 }
 

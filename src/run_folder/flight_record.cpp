@@ -302,4 +302,26 @@ std::optional<std::vector<int>> flight_ranks(const Json& value) {
   return std::nullopt;
 }
 
+std::string too_many_flight_ranks(const Json& groups) {
+  if (!groups.is_object()) return "";
+  std::size_t listed = 0;
+  for (const auto& [name, group] : groups.items()) {
+    const auto ranks = group.is_object() ? group.find("ranks") : group.end();
+    if (!group.is_object() || ranks == group.end()) continue;
+    std::size_t count = ranks->is_array() ? ranks->size() : 0;
+    if (ranks->is_string()) {
+      const auto& text = ranks->get_ref<const std::string&>();
+      count = 1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), ','));
+    }
+    listed += count;
+    if (count > kMostFlightRanks) {
+      return "its process group \"" + name.substr(0, 64) + "\" lists " + std::to_string(count) +
+             " ranks, at most " + std::to_string(kMostFlightRanks) + " are read";
+    }
+  }
+  if (listed <= kMostFlightRanksListed) return "";
+  return "its process groups list " + std::to_string(listed) + " ranks, at most " +
+         std::to_string(kMostFlightRanksListed) + " are read";
+}
+
 }  // namespace teller

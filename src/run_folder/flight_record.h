@@ -65,6 +65,12 @@ std::string flight_operation(std::string_view name);
 // The global ranks of a group: "[0, 1, 2]", or an array. Nothing if it is no such list.
 std::optional<std::vector<int>> flight_ranks(const nlohmann::ordered_json& value);
 
+// Bounds of what is read: ranks of one group, of all groups of a dump, and of a job.
+inline constexpr std::size_t kMostFlightRanks = 1'048'576;
+inline constexpr std::size_t kMostFlightRanksListed = 16 * kMostFlightRanks;
+// Which bound a dump's "pg_config" breaks, in words; "" for none.
+std::string too_many_flight_ranks(const nlohmann::ordered_json& groups);
+
 // A number that is written as a number or as its text; nothing for anything else.
 std::optional<std::int64_t> flight_number(const nlohmann::ordered_json& value);
 

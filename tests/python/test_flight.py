@@ -97,11 +97,24 @@ def test_a_healthy_job_has_no_culprit(tmp_path: Path) -> None:
     paths = flight_support.write(job, tmp_path / "dumps")
     diagnosis = diagnose(paths, tmp_path / "run")
     assert diagnosis["abnormal"] is False and diagnosis["culprit_ranks"] == []
-    assert diagnosis["verdict"] == "healthy" and diagnosis["fault_type"] == "none"
+    assert diagnosis["verdict"] == "healthy" and diagnosis["fault_type"] == "none" and diagnosis["judged"] is True
     assert run_teller("diagnose", tmp_path / "run", "--fail-on-fault").returncode == 0
     job.everyone("0", 5, "all_reduce", "started")
     diagnosis = diagnose(flight_support.write(job, tmp_path / "dumps"), tmp_path / "run")
-    assert diagnosis["abnormal"] is False and diagnosis["verdict"] == "all_in_one_place"
+    assert diagnosis["abnormal"] is None and diagnosis["judged"] is False and diagnosis["fault_type"] is None
+    assert diagnosis["verdict"] == "all_in_one_place"
+
+
+def test_dumps_with_nothing_to_judge_are_not_healthy(tmp_path: Path) -> None:
+    job = Job(2)
+    none = diagnose(flight_support.write(job, tmp_path / "dumps"), tmp_path / "run")
+    job.status[0]["0"] = [9, 4]
+    outstanding = diagnose(flight_support.write(job, tmp_path / "dumps"), tmp_path / "run")
+    for found in (none, outstanding):
+        assert (found["verdict"], found["abnormal"], found["judged"], found["fault_type"]) == ("unclear", None, False, None)
+    assert "hold no operation" in none["explanation"]
+    assert "rank 0 has enqueued 9 collectives of group 0 and completed 4" in outstanding["explanation"]
+    assert "healthy" not in run_teller("diagnose", tmp_path / "run").stdout.splitlines()[0]
 
 
 # A dump does not say when it was written: one of a moment before looks like one of a rank that is stuck.

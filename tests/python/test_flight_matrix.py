@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import pickle
+import resource
+import subprocess
 import time
 from pathlib import Path
 
 import flight_matrix
 import pytest
-from conftest import run_teller
+from conftest import expect_one_line, run_teller, teller_binary
 from flight_support import START_NS, Job, as_json
 
 
@@ -116,6 +118,8 @@ def test_dumps_without_numbers_of_which_one_is_missing(tmp_path: Path) -> None:
 def test_dumps_that_are_the_same_byte_for_byte(tmp_path: Path) -> None:
     """Ranks with nothing open write the same, but for their files' names."""
     job = Job(3)
+    for rank in range(3):
+        job.status[rank]["0"] = [4, 4]
     folder = write_job(job, tmp_path / "dumps")
     found = diagnose(folder, tmp_path / "run")
     assert found["verdict"] == "healthy" and found["coverage"]["dumps"] == 3
@@ -139,5 +143,42 @@ def test_many_ranks_take_little_time(tmp_path: Path) -> None:
     done = run_teller("diagnose", run, "--json")
     assert done.returncode == 0 and time.monotonic() - started < 20 + time.process_time() - begin
     found = json.loads(done.stdout)
-    assert len(found["coverage"]["ranks_without_dump"]) == count - 2 and found["verdict"] == "rank_absent"
+    assert found["coverage"]["ranks_without_dump_total"] == count - 2 and found["verdict"] == "rank_absent"
+    assert found["coverage"]["ranks_without_dump"] == list(range(2, 66)) and len(found["ranks"]) == 2 + 64
+    assert len(found["culprit_ranks"]) == 1024 and found["culprit_ranks_total"] == count - 2
+    assert (run / "diagnosis.json").stat().st_size < 1 << 20
+    text = run_teller("diagnose", run).stdout
+    assert f"64, 65 and {count - 2 - 64} more" in text and len(text) < 1 << 14
     assert found["ranks"][0]["waits_for_count"] == count - 2 and len(found["ranks"][0]["waits_for"]) == 64
+
+
+def many_ranks(count: int, groups: int = 1) -> bytes:
+    """A dump with groups of so many ranks, no two with one in common."""
+    config = {str(group): {"name": str(group), "desc": "", "ranks": str(list(range(group * count, (group + 1) * count)))}
+              for group in range(groups)}
+    entry = {"record_id": 0, "pg_id": 0, "process_group": ("0", ""), "collective_seq_id": 1, "state": "scheduled", "is_p2p": False,
+             "profiling_name": "nccl:all_reduce", "time_created_ns": START_NS}
+    return pickle.dumps({"version": "2.9", "pg_config": config, "pg_status": {}, "entries": [entry]}, 2)
+
+
+def test_absurd_numbers_of_ranks_are_refused(tmp_path: Path) -> None:
+    dump = tmp_path / "trace_0"
+    dump.write_bytes(many_ranks(2**20 + 1))
+    expect_one_line(run_teller("import", dump, "-o", tmp_path / "run"), 5, says="1048577 ranks")
+    # Each group is small enough, and all together are not.
+    dump.write_bytes(many_ranks(2**19 + 1, 2))
+    assert run_teller("import", dump, "-o", tmp_path / "run").returncode == 0
+    expect_one_line(run_teller("diagnose", tmp_path / "run"), 5, says="more than 1048576 ranks")
+
+
+def test_a_million_ranks_take_bounded_memory(tmp_path: Path) -> None:
+    dump = tmp_path / "trace_0"
+    dump.write_bytes(many_ranks(2**20))
+    assert run_teller("import", dump, "-o", tmp_path / "run").returncode == 0
+    limit = 1200 << 20
+    done = subprocess.run([teller_binary(), "diagnose", tmp_path / "run", "--json"], capture_output=True, text=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["coverage"]["ranks"] == 2**20 and found["culprit_ranks_total"] == 2**20 - 1
+    assert (tmp_path / "run/diagnosis.json").stat().st_size < 1 << 20

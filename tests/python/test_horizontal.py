@@ -207,12 +207,27 @@ def test_slow_link_of_a_pipeline(tmp_path):
 def test_ranks_with_hardly_a_collective_in_common_are_not_called_healthy(tmp_path):
     job = Job(2, steps=1)
     job.step_ranges = False
-    assert verdict_of(job, tmp_path)["too_few_collectives"] is True
+    verdict = verdict_of(job, tmp_path)
+    assert verdict["too_few_collectives"] is True and verdict["compared"] is False and verdict["told_apart"] is True
     done = run_teller("diagnose", tmp_path / "run", "--json")
     assert done.returncode == 0, done.stderr
     diagnosis = json.loads((tmp_path / "run/diagnosis.json").read_text())
     assert diagnosis["abnormal"] is None and diagnosis["judged"] is False and diagnosis["culprit_ranks"] == []
     assert "too few finished collectives" in diagnosis["explanation"]
+
+
+def test_ranks_without_a_collective_in_common_are_not_compared(tmp_path):
+    job = Job(2, steps=4)
+    job.step_ranges = False
+    job.run()
+    for events in job.events:
+        events[:] = [event for event in events if event["name"].startswith("aten::")]
+    found = compared(job.write(tmp_path / "traces"), tmp_path / "run")
+    assert found["verdict"]["compared"] is False and found["collectives"]["matched"] == 0
+    diagnosis = json.loads(run_teller("diagnose", tmp_path / "run", "--json").stdout)
+    assert diagnosis["abnormal"] is None and diagnosis["judged"] is False and diagnosis["fault_type"] is None
+    text = run_teller("diagnose", tmp_path / "run").stdout
+    assert "no collective in common" in text and "healthy" not in text
 
 
 # A process beside it takes a part of one CPU, evenly for a short while: seen in healthy runs of gloo on a busy machine.

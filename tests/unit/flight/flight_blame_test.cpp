@@ -365,8 +365,59 @@ TEST(FlightBlame, GroupsOfOneNameAndOtherRanksAreTwo) {
   EXPECT_EQ(job.blame().verdict, "all_in_one_place");
 }
 
-TEST(FlightBlame, NothingAtAllIsHealthy) {
-  EXPECT_EQ(find_blame(make_job({}), {}, WaitGraph({})).verdict, "healthy");
+TEST(FlightBlame, NothingAtAllIsUnclear) {
+  EXPECT_EQ(find_blame(make_job({}), {}, WaitGraph({})).verdict, "unclear");
+  Scenario job(2);
+  EXPECT_NE(job.blame().lacking_words.find("hold no operation"), std::string::npos);
+}
+
+TEST(FlightBlame, WithoutEntriesTheStatusSaysWhetherWorkIsOutstanding) {
+  Scenario job(2);
+  for (int rank = 0; rank < 2; ++rank) job.dump(rank).status[0] = {4, 4};
+  EXPECT_EQ(job.blame().verdict, "healthy");
+  job.dump(0).status[0] = {9, 4};
+  const Blame blame = job.blame();
+  EXPECT_EQ(blame.verdict, "unclear");
+  EXPECT_NE(blame.lacking_words.find("rank 0 has enqueued 9 collectives of group 0"),
+            std::string::npos)
+      << blame.lacking_words;
+  // Where no list names the group, it is outstanding all the same.
+  job.dump(0).config.clear();
+  EXPECT_EQ(job.blame().verdict, "unclear");
+  // With entries of the group the status is the older of both.
+  Scenario newer(2);
+  newer.add_all({0, 1}, "0", 9, "all_reduce", "completed");
+  newer.dump(0).status[100] = {9, 4};
+  EXPECT_EQ(newer.blame().verdict, "healthy");
+}
+
+TEST(FlightBlame, WhatEndsInDoubtIsNotHealthy) {
+  const auto spoil = [](FlightEntry& entry) { entry.contradiction = "it contradicts itself"; };
+  Scenario job(2);
+  for (int rank = 0; rank < 2; ++rank) spoil(job.add(rank, "0", 1, "all_reduce", "completed"));
+  EXPECT_EQ(job.blame().verdict, "unclear");  // nothing but doubt
+  job.add_all({0, 1}, "0", 2, "all_reduce", "completed");
+  EXPECT_EQ(job.blame().verdict, "healthy");  // what came later was completed
+  spoil(job.add(1, "0", 3, "all_reduce", "completed"));
+  EXPECT_EQ(job.blame().verdict, "unclear");
+}
+
+TEST(FlightBlame, StatesThatAreNotKnownAreNotHealthy) {
+  Scenario job(2);
+  for (int rank = 0; rank < 2; ++rank) {
+    job.add(rank, "0", 1, "all_reduce").state = FlightState::kUnknown;
+  }
+  EXPECT_EQ(job.blame().verdict, "unclear");
+}
+
+TEST(FlightBlame, AnEntryAtTheEndThatCannotBeReadIsNotHealthy) {
+  Scenario job(2);
+  job.add_all({0, 1}, "0", 1, "all_reduce", "completed");
+  job.add_all({0, 1}, "0", 2, "all_reduce", "completed");
+  job.dump(0).holes = {0};
+  EXPECT_EQ(job.blame().verdict, "healthy");
+  job.dump(0).holes = {2};
+  EXPECT_EQ(job.blame().verdict, "unclear");
 }
 
 }  // namespace
