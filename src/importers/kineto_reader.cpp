@@ -283,7 +283,9 @@ bool KinetoReader::resync(std::size_t from, std::size_t to) {
 void KinetoReader::watch_open_element() {
   if (!scanner_.inside_element()) return;
   const std::size_t open = scanner_.keep_from();
-  if (skipping_ || scanner_.scanned() - open > limits_.suspect_bytes) {
+  const bool suspect =
+      scanner_.scanned() - open > limits_.suspect_bytes && !scanner_.judging();
+  if (skipping_ || suspect) {
     const std::size_t from = std::max(open + 1, searched_);
     const bool was_skipping = skipping_;
     if (resync(from, scanner_.scanned())) {
