@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 
+#include "base/bounded_counts.h"
 #include "base/json.h"
 #include "importers/decimal_time.h"
 #include "importers/json_text.h"
@@ -66,11 +67,11 @@ void KinetoConverter::lost(std::uint64_t count) {
 }
 
 nlohmann::ordered_json KinetoConverter::complete_events() const {
-  std::map<std::string, std::uint64_t> sorted;
+  CountsByText sorted;
   for (const CategoryEntry& entry : categories_) {
     if (entry.complete > 0) sorted[entry.text] = entry.complete;
   }
-  return sorted;
+  return bounded_counts(std::move(sorted));
 }
 
 Result<std::size_t> KinetoConverter::plain_events(std::string_view text, std::size_t event_bytes) {

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/bounded_counts.h"
+
 namespace teller {
 
 std::uint64_t SourceCounts::unknown_total() const {
@@ -22,8 +24,7 @@ nlohmann::ordered_json SourceCounts::to_json() const {
   json["flows"] = flows;
   json["duplicates"] = duplicates;
   json["malformed"] = malformed;
-  json["unknown"] = nlohmann::ordered_json::object();
-  for (const auto& [what, count] : unknown) json["unknown"][what] = count;
+  json["unknown"] = bounded_counts(unknown);
   json["clipped"] = clipped;
   json["repaired"] = repaired;
   json["truncated"] = truncated;
