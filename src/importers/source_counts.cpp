@@ -16,6 +16,13 @@ bool SourceCounts::balanced() const {
   return records == events + metadata + flows + duplicates + malformed + unknown_total();
 }
 
+std::string SourceCounts::rest_note() const {
+  if (bytes_after_document == 0) return "";
+  return std::to_string(bytes_after_document) +
+         " bytes behind the end of its JSON value were not read: give what they hold as a file of "
+         "its own";
+}
+
 nlohmann::ordered_json SourceCounts::to_json() const {
   nlohmann::ordered_json json;
   json["records"] = records;
@@ -28,6 +35,7 @@ nlohmann::ordered_json SourceCounts::to_json() const {
   json["clipped"] = clipped;
   json["repaired"] = repaired;
   json["truncated"] = truncated;
+  if (bytes_after_document > 0) json["bytes_after_document"] = bytes_after_document;
   return json;
 }
 
