@@ -50,8 +50,9 @@ std::uint64_t parse_id(std::string_view text) {
   std::uint64_t id = 0;
   if (parse_number(text, id)) return id;
   if (text.substr(0, 2) == "0x") {
-    const char* end = text.data() + text.size();
-    if (std::from_chars(text.data() + 2, end, id, 16).ptr == end) return id;
+    const char* const last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data() + 2, last, id, 16);
+    if (error == std::errc{} && end == last) return id;
   }
   return hash_id(text);
 }
@@ -196,7 +197,7 @@ bool KinetoConverter::set_begin(EventRecord& record) const {
 // Without a duration the event had not ended when the trace was written.
 bool KinetoConverter::set_end(EventRecord& record) const {
   record.end_ns = kOpenNs;
-  if (event_.dur.empty()) return true;
+  if (event_.dur.data() == nullptr) return true;
   const auto duration = decimal_us_to_ns(event_.dur);
   if (!duration || *duration < 0 || event_.dur.front() == '-') return false;
   return !__builtin_add_overflow(record.begin_ns, *duration, &record.end_ns) &&
