@@ -15,8 +15,7 @@ CountsByText bounded_counts(CountsByText counts) {
   if (counts.size() > kMostCounts) {
     std::vector<CountsByText::iterator> all;
     for (auto at = counts.begin(); at != counts.end(); ++at) all.push_back(at);
-    std::stable_sort(all.begin(), all.end(),
-                     [](auto a, auto b) { return a->second > b->second; });
+    std::stable_sort(all.begin(), all.end(), [](auto a, auto b) { return a->second > b->second; });
     for (std::size_t i = kMostCounts; i < all.size(); ++i) {
       other += all[i]->second;
       counts.erase(all[i]);

@@ -15,7 +15,8 @@ inline constexpr std::size_t kMostCountText = 256;
 inline constexpr const char* kOtherCounts = "(other)";
 
 // The counts with the highest numbers (equal ones: by text), at most kMostCounts of them; all
-// others, and those of longer texts, are together in one under kOtherCounts. The sum stays the same.
+// others, and those of longer texts, are together in one under kOtherCounts. The sum stays the
+// same.
 CountsByText bounded_counts(CountsByText counts);
 
 }  // namespace teller

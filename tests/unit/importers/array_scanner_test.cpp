@@ -70,8 +70,7 @@ TEST(ArrayScanner, SeesALostBrace) {
 TEST(ArrayScanner, WhatIsWholeIsNotCut) {
   const std::string whole = R"({"ph":"X","args":{"l":[{"a":1},{"ph":"X"},{"ph":"Y"}]}})";
   const std::string bytes(2 << 20, 'x');
-  const std::string large =
-      R"({"ph":"X","args":{"l":[1,{"ph":"X"}],"s":")" + bytes + R"("}})";
+  const std::string large = R"({"ph":"X","args":{"l":[1,{"ph":"X"}],"s":")" + bytes + R"("}})";
   const Scanned found = scan(whole + "," + large + ",\n" + whole + "]", 1 << 16, 1);
   EXPECT_TRUE(found.elements == (std::vector<std::string>{whole, large, whole}));
   EXPECT_TRUE(found.done);
