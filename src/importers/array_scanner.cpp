@@ -15,6 +15,13 @@ namespace teller {
 namespace {
 
 constexpr std::size_t kBlock = 64;
+// How many bytes may be scanned twice to find out whether a bracket was lost: so much in all, and
+// per byte of text; of that, one element may use a part.
+constexpr std::uint64_t kJudgeBase = 64u << 20;
+constexpr std::uint64_t kJudgePerByte = 8;
+constexpr std::uint64_t kJudgeShare = 16;
+constexpr std::uint64_t kJudgeLeast = 1024;
+constexpr std::uint64_t kJudgeMost = 16u << 20;
 
 // One bit per byte of a block.
 struct BlockMasks {
@@ -111,9 +118,11 @@ std::size_t find_event(std::string_view text, std::size_t from) {
 }
 
 void ArrayScanner::reset(std::size_t offset) {
-  const std::uint64_t stray = stray_;
+  const std::uint64_t stray = stray_, judged = judged_bytes_, shifted = shifted_bytes_;
   *this = ArrayScanner{};
   stray_ = stray;
+  judged_bytes_ = judged;
+  shifted_bytes_ = shifted;
   scanned_ = offset;
   gap_at_ = offset;
 }
@@ -122,15 +131,21 @@ void ArrayScanner::shift(std::size_t count) {
   scanned_ -= count;
   open_at_ -= std::min(open_at_, count);
   gap_at_ -= std::min(gap_at_, count);
+  if (candidate_ != kNone) candidate_ -= std::min(candidate_, count);
+  shifted_bytes_ += count;
 }
 
 void ArrayScanner::scan(std::string_view text, bool at_end, std::vector<ArrayElement>& elements) {
   while (!done_ && scanned_ < text.size()) {
     const std::size_t left = text.size() - scanned_;
     if (!at_end && left < kBlock + kLookahead) break;
+    const std::size_t at = scanned_;
     const std::size_t size = std::min(left, kBlock);
-    scan_block(text, scanned_, size, elements);
     scanned_ += size;
+    scan_block(text, at, size, elements);
+    if (candidate_ == kNone) continue;
+    const bool never_ends = at_end && scanned_ == text.size();
+    if (never_ends || scanned_ - candidate_ > judge_bytes_) cut_at_candidate(elements);
   }
   // Long garbage between elements must not pile up in the caller's buffer.
   if (!done_ && depth_ == 0 && scanned_ - gap_at_ > 4096) {
@@ -161,30 +176,94 @@ bool ArrayScanner::bracket(std::string_view text, std::size_t at,
                            std::vector<ArrayElement>& elements) {
   const char c = text[at];
   if (c == '{' || c == '[') {
-    if (depth_ == 0) {
-      count_stray(text.substr(gap_at_, at - gap_at_));
-      open_at_ = at;
-    } else if (c == '{' && event_begins(text, at, open_at_)) {
-      elements.push_back({open_at_, at, true});
-      open_at_ = at;
-      depth_ = 0;
-    }
-    ++depth_;
-    return true;
+    const std::size_t next = scanned_;
+    open_bracket(text, at, elements);
+    return scanned_ == next;
   }
-  if (depth_ > 0) {
-    if (--depth_ == 0) {
-      elements.push_back({open_at_, at + 1, false});
-      gap_at_ = at + 1;
-    }
-    return true;
-  }
+  if (depth_ > 0) return close_bracket(text, at, elements);
   if (c == '}') return true;  // a stray brace: count_stray() sees it
   count_stray(text.substr(gap_at_, at - gap_at_));
   gap_at_ = at + 1;
   done_ = true;
   done_at_ = at;
   return false;
+}
+
+void ArrayScanner::open_bracket(std::string_view text, std::size_t at,
+                                std::vector<ArrayElement>& elements) {
+  const char c = text[at];
+  if (depth_ == 0) {
+    count_stray(text.substr(gap_at_, at - gap_at_));
+    open_at_ = at;
+    mismatched_ = false;
+  } else if (c == '{' && event_begins(text, at, open_at_)) {
+    // JSON has an object behind a comma in arrays only; there it may well be the element's own.
+    if (!mismatched_ && innermost_is_array()) {
+      judge(at);
+    } else if (candidate_ != kNone) {
+      cut_at_candidate(elements);
+      return;
+    } else {
+      elements.push_back({open_at_, at, true});
+      open_at_ = at;
+      depth_ = 0;
+      mismatched_ = false;
+    }
+  }
+  if (depth_ < kKnownDepth) {
+    const std::uint64_t bit = std::uint64_t{1} << (depth_ % 64);
+    std::uint64_t& word = arrays_[depth_ / 64];
+    word = c == '[' ? word | bit : word & ~bit;
+  }
+  ++depth_;
+}
+
+// False if scanning goes on elsewhere.
+bool ArrayScanner::close_bracket(std::string_view text, std::size_t at,
+                                 std::vector<ArrayElement>& elements) {
+  if (depth_ <= kKnownDepth && innermost_is_array() != (text[at] == ']')) {
+    mismatched_ = true;
+    if (candidate_ != kNone) {
+      cut_at_candidate(elements);
+      return false;
+    }
+  }
+  if (--depth_ > 0) return true;
+  if (candidate_ != kNone) {
+    // The brackets may be those of the whole text; then no element and no end of the array follows.
+    const std::size_t limit = at + kLookahead;
+    const std::size_t next = skip_blank(text, at + 1, limit);
+    if (next < limit && (next >= text.size() || (text[next] != ',' && text[next] != ']'))) {
+      cut_at_candidate(elements);
+      return false;
+    }
+    candidate_ = kNone;
+  }
+  elements.push_back({open_at_, at + 1, false});
+  gap_at_ = at + 1;
+  return true;
+}
+
+bool ArrayScanner::innermost_is_array() const {
+  const std::uint32_t level = depth_ - 1;
+  return level >= kKnownDepth || ((arrays_[level / 64] >> (level % 64)) & 1) != 0;
+}
+
+void ArrayScanner::judge(std::size_t at) {
+  if (candidate_ != kNone) return;
+  candidate_ = at;
+  const std::uint64_t all = kJudgeBase + kJudgePerByte * (shifted_bytes_ + at);
+  const std::uint64_t left = all - std::min(all, judged_bytes_);
+  judge_bytes_ = std::clamp(left / kJudgeShare, kJudgeLeast, kJudgeMost);
+}
+
+void ArrayScanner::cut_at_candidate(std::vector<ArrayElement>& elements) {
+  elements.push_back({open_at_, candidate_, true});
+  judged_bytes_ += scanned_ - candidate_;
+  scanned_ = gap_at_ = candidate_;
+  candidate_ = kNone;
+  depth_ = 0;
+  in_string_ = escape_ = mismatched_ = false;
 }
 
 // Each run of text between commas is one element that is no object.

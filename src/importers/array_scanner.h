@@ -2,6 +2,7 @@
 // speed: 64 bytes at a time, aware of strings, without looking at what the elements hold.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -13,7 +14,7 @@ namespace teller {
 struct ArrayElement {
   std::size_t begin = 0;
   std::size_t end = 0;
-  bool cut = false;  // another event began inside it: its closing brace is missing
+  bool cut = false;  // another event began inside it: its closing bracket is missing
 };
 
 // Scans one array, from behind its '['. The text is one buffer that the caller fills, shifts and
@@ -34,7 +35,10 @@ class ArrayScanner {
   void shift(std::size_t count);
 
   // Gives up the text of the open element so far: it is too large to keep. Its end is still found.
-  void forget_open_text() { open_at_ = scanned_; }
+  void forget_open_text() {
+    open_at_ = scanned_;
+    candidate_ = kNone;
+  }
 
   // The closing ']' was found, at this offset.
   bool done() const { return done_; }
@@ -43,6 +47,9 @@ class ArrayScanner {
   std::size_t keep_from() const { return depth_ > 0 ? open_at_ : gap_at_; }
   std::size_t scanned() const { return scanned_; }
   bool inside_element() const { return depth_ > 0; }
+  // What looks like an event stands in an array of the open element: whether it is one that follows
+  // a lost bracket shows within a bounded number of bytes, and the scanner goes back to it if so.
+  bool judging() const { return candidate_ != kNone; }
   // Elements that are no objects ("1", "null"), and stray text between elements.
   std::uint64_t stray() const { return stray_; }
 
@@ -52,6 +59,16 @@ class ArrayScanner {
   // Handles one bracket outside of strings; false if the array ended there.
   bool bracket(std::string_view text, std::size_t at, std::vector<ArrayElement>& elements);
   void count_stray(std::string_view gap);
+  void open_bracket(std::string_view text, std::size_t at, std::vector<ArrayElement>& elements);
+  bool close_bracket(std::string_view text, std::size_t at, std::vector<ArrayElement>& elements);
+  void judge(std::size_t at);
+  // Ends the open element where candidate_ is, and starts over there.
+  void cut_at_candidate(std::vector<ArrayElement>& elements);
+  bool innermost_is_array() const;
+
+  static constexpr std::size_t kNone = std::string_view::npos;
+  // Brackets deeper than this are not told apart.
+  static constexpr std::uint32_t kKnownDepth = 256;
 
   std::size_t scanned_ = 0;
   std::size_t open_at_ = 0;  // where the open element began
@@ -62,6 +79,12 @@ class ArrayScanner {
   bool in_string_ = false;
   bool escape_ = false;  // the last byte scanned was a backslash that escapes the next
   bool done_ = false;
+  bool mismatched_ = false;          // a bracket of the open element was closed by another kind's
+  std::size_t candidate_ = kNone;    // the first event in an array of the open element
+  std::uint64_t judge_bytes_ = 0;    // how far behind it the element must end
+  std::uint64_t judged_bytes_ = 0;   // scanned behind candidates that were events, in all
+  std::uint64_t shifted_bytes_ = 0;  // the text moved by, in all
+  std::array<std::uint64_t, kKnownDepth / 64> arrays_{};  // which open brackets are '['
 };
 
 // Whether an event object ("{" blanks "\"ph\"") begins at `at`, right after a comma; what a lost

@@ -252,6 +252,7 @@ Result<SourceResult> import_chakra(const SourceRequest& request, const std::stri
   auto end = KinetoReader(*input, sink, limits).read();
   if (!end) return with_source(end.error(), request);
   sink.counts.truncated = !end->truncated_reason.empty();
+  sink.counts.bytes_after_document = end->bytes_after;
   if (Status status = check(request, *end, sink.counts); !status) {
     return with_source(status.error(), request);
   }
@@ -264,7 +265,9 @@ Result<SourceResult> import_chakra(const SourceRequest& request, const std::stri
   result.counts = sink.counts;
   result.layers = import.layers();
   result.truncated_reason = end->truncated_reason;
-  if (const std::string note = import.note(); !note.empty()) result.notes.push_back(note);
+  for (const std::string& note : {import.note(), sink.counts.rest_note()}) {
+    if (!note.empty()) result.notes.push_back(note);
+  }
   return result;
 }
 

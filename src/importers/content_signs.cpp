@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <optional>
+#include <string>
 
 #include "importers/input_stream.h"
 #include "importers/json_text.h"
@@ -37,6 +38,31 @@ std::optional<JsonDialect> dialect_of_key(std::string_view key) {
   return std::nullopt;
 }
 
+// What a document shows of its kind, key by key.
+class DialectSigns {
+ public:
+  // A key of the top-level object; `value` is the text from behind its colon on.
+  void key(std::string_view written, std::string_view value) {
+    std::string name;
+    if (!append_unescaped(written, name)) return;
+    const auto dialect = dialect_of_key(name);
+    if (!dialect) return;
+    const std::string_view rest = trim_blank(value.substr(0, kFirstBytes));
+    const bool filled = rest.starts_with('[') && !trim_blank(rest.substr(1)).starts_with(']');
+    if (filled && (!filled_ || *dialect == JsonDialect::kKineto)) filled_ = dialect;
+    if (!first_) first_ = dialect;
+  }
+  // Events make a Chrome trace, whatever else is there; other kinds go by what is not empty.
+  bool certain() const { return filled_ == JsonDialect::kKineto; }
+  std::optional<JsonDialect> dialect() const { return filled_ ? filled_ : first_; }
+
+ private:
+  static constexpr std::size_t kFirstBytes = 4096;
+
+  std::optional<JsonDialect> first_;
+  std::optional<JsonDialect> filled_;
+};
+
 std::size_t skip_blank(std::string_view text, std::size_t at) {
   while (at < text.size() && is_json_blank(text[at])) ++at;
   return at;
@@ -64,11 +90,14 @@ JsonDialect json_dialect(std::string_view head) {
   if (at == head.size()) return JsonDialect::kNone;
   if (head[at] == '[') return dialect_of_array(head, at);
   if (head[at] != '{') return JsonDialect::kNone;
+  DialectSigns signs;
   std::size_t depth = 0;
   while (at < head.size()) {
     const char c = head[at];
     if (c == '{' || c == '[') ++depth;
-    if ((c == '}' || c == ']') && --depth == 0) return JsonDialect::kNone;
+    if ((c == '}' || c == ']') && --depth == 0) {
+      return signs.dialect().value_or(JsonDialect::kNone);
+    }
     if (c != '"') {
       ++at;
       continue;
@@ -77,10 +106,12 @@ JsonDialect json_dialect(std::string_view head) {
     if (end == kNone) break;
     const std::size_t colon = skip_blank(head, end);
     if (depth == 1 && colon < head.size() && head[colon] == ':') {
-      if (const auto dialect = dialect_of_key(head.substr(at + 1, end - at - 2))) return *dialect;
+      signs.key(head.substr(at + 1, end - at - 2), head.substr(colon + 1));
+      if (signs.certain()) return JsonDialect::kKineto;
     }
     at = end;
   }
+  if (const auto dialect = signs.dialect()) return *dialect;
   // A member before the events reaches beyond what was read, or a quote in it was swallowed.
   const bool named = head.find("\"traceEvents\"") != kNone;
   return named ? JsonDialect::kKineto : JsonDialect::kNone;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 
+#include "base/bounded_counts.h"
 #include "base/json.h"
 #include "importers/decimal_time.h"
 #include "importers/json_text.h"
@@ -49,8 +50,9 @@ std::uint64_t parse_id(std::string_view text) {
   std::uint64_t id = 0;
   if (parse_number(text, id)) return id;
   if (text.substr(0, 2) == "0x") {
-    const char* end = text.data() + text.size();
-    if (std::from_chars(text.data() + 2, end, id, 16).ptr == end) return id;
+    const char* const last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data() + 2, last, id, 16);
+    if (error == std::errc{} && end == last) return id;
   }
   return hash_id(text);
 }
@@ -66,11 +68,11 @@ void KinetoConverter::lost(std::uint64_t count) {
 }
 
 nlohmann::ordered_json KinetoConverter::complete_events() const {
-  std::map<std::string, std::uint64_t> sorted;
+  CountsByText sorted;
   for (const CategoryEntry& entry : categories_) {
     if (entry.complete > 0) sorted[entry.text] = entry.complete;
   }
-  return sorted;
+  return bounded_counts(std::move(sorted));
 }
 
 Result<std::size_t> KinetoConverter::plain_events(std::string_view text, std::size_t event_bytes) {
@@ -195,7 +197,7 @@ bool KinetoConverter::set_begin(EventRecord& record) const {
 // Without a duration the event had not ended when the trace was written.
 bool KinetoConverter::set_end(EventRecord& record) const {
   record.end_ns = kOpenNs;
-  if (event_.dur.empty()) return true;
+  if (event_.dur.data() == nullptr) return true;
   const auto duration = decimal_us_to_ns(event_.dur);
   if (!duration || *duration < 0 || event_.dur.front() == '-') return false;
   return !__builtin_add_overflow(record.begin_ns, *duration, &record.end_ns) &&

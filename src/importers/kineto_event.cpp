@@ -24,7 +24,10 @@ enum Slot { kPh, kCat, kName, kPid, kTid, kTs, kDur, kId, kSlots };
 struct KinetoEventParser::State {
   ondemand::parser parser;
   std::array<std::string, kSlots> unescaped;  // text of fields that had escapes
+  std::string key_room;
 
+  // The key that `key`, as it was written, stands for; valid until the next call.
+  std::string_view meaning(std::string_view key);
   Outcome members(ondemand::object object, KinetoEvent& event);
   Outcome member(std::string_view key, ondemand::value value, KinetoEvent& event);
   Outcome take(Slot slot, ondemand::value value, std::string_view& field);
@@ -98,6 +101,12 @@ std::string_view& field_of(KinetoEvent& event, int slot) {
 
 }  // namespace
 
+std::string_view KinetoEventParser::State::meaning(std::string_view key) {
+  if (key.find('\\') == std::string_view::npos) return key;
+  key_room.clear();
+  return append_unescaped(key, key_room) ? std::string_view(key_room) : key;
+}
+
 Outcome KinetoEventParser::State::take(Slot slot, ondemand::value value, std::string_view& field) {
   std::string_view raw;
   if (const auto error = raw_value(value, raw)) return outcome_of(error);
@@ -105,7 +114,7 @@ Outcome KinetoEventParser::State::take(Slot slot, ondemand::value value, std::st
   if (!body) {
     const bool container = raw.front() == '{' || raw.front() == '[';
     if (container && !json_depth_within(raw, kMaxJsonDepth)) return Outcome::kMalformed;
-    field = raw == "null" ? std::string_view{} : raw;
+    field = raw == "null" && slot != kDur ? std::string_view{} : raw;
     return raw.front() == '"' ? Outcome::kMalformed : Outcome::kGood;
   }
   field = *body;
@@ -128,7 +137,7 @@ Outcome KinetoEventParser::State::arguments(ondemand::value value, KinetoEvent& 
     if (field.error()) return outcome_of(field.error());
     JsonField argument;
     argument.key = key_text(field.key().value_unsafe());
-    argument.id = kineto_key(argument.key);
+    argument.id = kineto_key(meaning(argument.key));
     if (const auto error = raw_value(field.value().value_unsafe(), argument.value)) {
       return outcome_of(error);
     }
@@ -139,14 +148,15 @@ Outcome KinetoEventParser::State::arguments(ondemand::value value, KinetoEvent& 
 
 Outcome KinetoEventParser::State::member(std::string_view key, ondemand::value value,
                                          KinetoEvent& event) {
-  const int slot = slot_of(key);
+  const std::string_view name = meaning(key);
+  const int slot = slot_of(name);
   if (slot >= 0) return take(static_cast<Slot>(slot), value, field_of(event, slot));
-  if (key == "args") return arguments(value, event);
+  if (name == "args") return arguments(value, event);
   JsonField extra;
   extra.key = key;
   if (const auto error = raw_value(value, extra.value)) return outcome_of(error);
   // How an arrow binds is said by every one alike.
-  if (key != "bp") event.extra.push_back(extra);
+  if (name != "bp") event.extra.push_back(extra);
   return Outcome::kGood;
 }
 

@@ -19,8 +19,9 @@ struct JsonField {
 };
 
 // The fields of one event. Views point into the event's text or into the parser that made it; they
-// are valid until the parser's next call. A field that is missing is "". Numbers are text; strings
-// are without quotes and escapes, but for `args` and `extra`, which are raw JSON.
+// are valid until the parser's next call. A field that is missing is a view of nothing at all (its
+// data() is null), and so is one that is null, but for `dur`: it is "null" then. Numbers are text;
+// strings are without quotes and escapes, but for `args` and `extra`, which are raw JSON.
 struct KinetoEvent {
   std::string_view ph;
   std::string_view cat;

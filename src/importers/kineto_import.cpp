@@ -1,7 +1,10 @@
 // Imports one Chrome trace of PyTorch's profiler, plain, gzip or zstd.
+#include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "importers/decimal_time.h"
 #include "importers/json_text.h"
 #include "importers/kineto_convert.h"
 #include "importers/kineto_reader.h"
@@ -15,9 +18,35 @@ namespace {
 
 // Absolute times lie after this one (2001); what is earlier counts from the start of a host.
 constexpr std::int64_t kUnixFrom = 1'000'000'000'000'000'000;
+template <typename Integer>
+bool parse_integer(std::string_view text, Integer& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
 // Members of the top-level object that are kept besides those with a meaning.
 constexpr std::size_t kOtherLimit = 4u << 20;
 constexpr std::size_t kOtherMembers = 4096;
+
+// The whole number that a JSON number or string stands for, however it is written ("5", "1.5e18");
+// nothing if it is none or does not fit.
+std::optional<std::int64_t> whole_number(std::string_view raw) {
+  const std::string_view text = trim_blank(string_body(trim_blank(raw)).value_or(raw));
+  std::int64_t number = 0;
+  if (parse_integer(text, number)) return number;
+  const std::size_t mark = std::min(text.find_first_of("eE"), text.size());
+  std::string_view digits = text.substr(std::min(mark + 1, text.size()));
+  if (digits.starts_with('+')) digits.remove_prefix(1);
+  int exponent = 0;
+  if (mark < text.size() && !parse_integer(digits, exponent)) return std::nullopt;
+  if (exponent < 0 || exponent > 18) return std::nullopt;
+  std::string_view mantissa = text.substr(0, mark);
+  const std::size_t point = mantissa.find('.');
+  while (point != std::string_view::npos && mantissa.ends_with('0')) mantissa.remove_suffix(1);
+  const std::size_t decimals = point == std::string_view::npos ? 0 : mantissa.size() - point - 1;
+  if (decimals > static_cast<std::size_t>(exponent)) return std::nullopt;
+  return decimal_us_to_ns(std::string(mantissa) + "e" + std::to_string(exponent - 3));
+}
 
 // The top-level object but for its events.
 class KinetoHeader {
@@ -37,7 +66,10 @@ class KinetoHeader {
     } else if (key == "deviceProperties") {
       devices_ = std::move(value);
     } else if (key == "baseTimeNanoseconds") {
-      if (value.is_number_integer()) base_ns_ = value.get<std::int64_t>();
+      const std::optional<std::int64_t> base = whole_number(raw);
+      base_unknown_ = !base && !value.is_null();
+      if (base_unknown_) ++left_out_;
+      base_ns_ = base.value_or(0);
     } else if (key == "host_name" || key == "hostname") {
       host_ = std::move(value);
     } else {
@@ -64,6 +96,8 @@ class KinetoHeader {
   }
 
   std::uint64_t left_out() const { return left_out_; }
+  // There is a base of all times, but it can't be used.
+  bool base_unknown() const { return base_unknown_; }
 
  private:
   // Real files hold raw newlines and cut characters here too.
@@ -85,7 +119,8 @@ class KinetoHeader {
 
   Json clock(std::optional<std::int64_t> first_ns) const {
     if (base_ns_ != 0) return {{"base", "relative"}, {"unix_offset_ns", base_ns_}};
-    if (first_ns && *first_ns >= kUnixFrom) return {{"base", "unix"}, {"unix_offset_ns", 0}};
+    if (!base_unknown_ && first_ns && *first_ns >= kUnixFrom)
+      return {{"base", "unix"}, {"unix_offset_ns", 0}};
     return {{"base", "relative"}, {"unix_offset_ns", nullptr}};
   }
 
@@ -95,6 +130,7 @@ class KinetoHeader {
   Json producer_ = Json::object();
   Json other_ = Json::object();
   std::int64_t base_ns_ = 0;
+  bool base_unknown_ = false;
   std::size_t other_bytes_ = 0;
   std::uint64_t left_out_ = 0;
 };
@@ -166,6 +202,7 @@ Result<SourceResult> import_kineto(const SourceRequest& request, const std::stri
   if (!end) return with_source(end.error(), request);
   SourceCounts& counts = sink.converter.counts();
   counts.truncated = !end->truncated_reason.empty();
+  counts.bytes_after_document = end->bytes_after;
   if (Status status = check_end(request, *end, counts); !status) {
     return with_source(status.error(), request);
   }
@@ -185,8 +222,14 @@ Result<SourceResult> import_kineto(const SourceRequest& request, const std::stri
   if (const std::uint64_t count = sink.header.left_out(); count > 0) {
     result.notes.push_back(std::to_string(count) +
                            " members of its top-level object were left out: nested too deeply, too "
-                           "large or no JSON");
+                           "large, no JSON or no number");
   }
+  if (sink.header.base_unknown()) {
+    result.notes.push_back(
+        "its baseTimeNanoseconds is no whole number of 64 bits: what its times count from is "
+        "unknown");
+  }
+  if (const std::string note = counts.rest_note(); !note.empty()) result.notes.push_back(note);
   result.rank = sink.header.distributed("rank");
   result.world_size = sink.header.distributed("world_size");
   return result;

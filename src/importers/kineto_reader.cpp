@@ -93,9 +93,19 @@ Result<KinetoEnd> KinetoReader::read() {
     TELLER_TRY(closed, read_members());
   }
   if (!closed) return end_;
-  TELLER_TRY(more, skip_blank(true));
-  if (!more && !input_.cut_reason().empty()) truncated("");
+  TELLER_CHECK_OK(count_rest());
+  if (!input_.cut_reason().empty()) truncated("");
   return end_;
+}
+
+Status KinetoReader::count_rest() {
+  TELLER_TRY(bool more, skip_blank(true));
+  while (more) {
+    ++end_.bytes_after;
+    ++cursor_;
+    TELLER_TRY(more, skip_blank(false));
+  }
+  return {};
 }
 
 Result<bool> KinetoReader::refill() {
@@ -141,7 +151,9 @@ Result<bool> KinetoReader::read_member() {
   if (text()[cursor_] != '"') return unknown_trace_error("its top-level object is no JSON");
   TELLER_TRY(const std::size_t key_end, value_end("a key"));
   if (key_end == kNone) return false;
-  const std::string key(text().substr(cursor_ + 1, key_end - cursor_ - 2));
+  const std::string_view written = text().substr(cursor_ + 1, key_end - cursor_ - 2);
+  std::string key;
+  if (!append_unescaped(written, key)) key = written;
   cursor_ = key_end;
   TELLER_TRY(bool more, skip_blank(false));
   if (!more) return false;
@@ -283,7 +295,8 @@ bool KinetoReader::resync(std::size_t from, std::size_t to) {
 void KinetoReader::watch_open_element() {
   if (!scanner_.inside_element()) return;
   const std::size_t open = scanner_.keep_from();
-  if (skipping_ || scanner_.scanned() - open > limits_.suspect_bytes) {
+  const bool suspect = scanner_.scanned() - open > limits_.suspect_bytes && !scanner_.judging();
+  if (skipping_ || suspect) {
     const std::size_t from = std::max(open + 1, searched_);
     const bool was_skipping = skipping_;
     if (resync(from, scanner_.scanned())) {

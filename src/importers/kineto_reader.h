@@ -37,9 +37,10 @@ class KinetoSink {
 
 // How reading ended.
 struct KinetoEnd {
-  bool has_events = false;       // there is an array of events
-  bool bare_array = false;       // the events are the whole text
-  std::string truncated_reason;  // "" if the text is whole
+  bool has_events = false;        // there is an array of events
+  bool bare_array = false;        // the events are the whole text
+  std::string truncated_reason;   // "" if the text is whole
+  std::uint64_t bytes_after = 0;  // behind the text's value, blanks not counted
 };
 
 struct KinetoLimits {
@@ -61,6 +62,8 @@ class KinetoReader {
   Result<bool> refill();
   // Moves cursor_ to the next byte that is no blank (nor comma, with `commas`). False at the end.
   Result<bool> skip_blank(bool commas);
+  // Counts what stands behind the text's value.
+  Status count_rest();
   Result<bool> read_members();
   Result<bool> read_member();
   // End of the JSON value at cursor_, refilling as needed; npos at the end of input.

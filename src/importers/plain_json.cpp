@@ -31,7 +31,7 @@ class ContainerCopier {
     *out_++ = '[';
     at = skip_blank(at, end_);
     for (bool first = true; *at != ']' || !first; first = false) {
-      // The scanner of lost braces would end the event here.
+      // The scanner of lost brackets finds out whether the event ends here.
       if (*at == '{' && event_begins(text_, static_cast<std::size_t>(at - text_.data()), 0)) {
         return nullptr;
       }

@@ -22,9 +22,13 @@ struct SourceCounts {
   std::uint64_t repaired = 0;  // text that is no JSON or no UTF-8 was mended
   bool truncated = false;      // the source stops before its end
   std::uint64_t bytes_behind = 0;  // behind the compressed data: not read
+  // Behind the JSON value that a source is: in no record.
+  std::uint64_t bytes_after_document = 0;
 
   std::uint64_t unknown_total() const;
   bool balanced() const;
+  // What is to be said of bytes_after_document; "" if there are none.
+  std::string rest_note() const;
   // The META object "counts".
   nlohmann::ordered_json to_json() const;
 };

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/bounded_counts.h"
+
 namespace teller {
 
 namespace {
@@ -168,6 +170,7 @@ class SourceCounter {
         stats_.complete_events[std::string(file_.string(id))] += categories_[id];
       }
     }
+    stats_.complete_events = bounded_counts(std::move(stats_.complete_events));
   }
 
   void finish_annotations() {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/bounded_counts.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/terminal.h"
@@ -66,19 +67,16 @@ Json source_json(const EventFile& file, const std::string& relative) {
   return json;
 }
 
-void add_counts(Json& total, const Json& counts) {
+void add_counts(CountsByText& total, const Json& counts) {
   if (!counts.is_object()) return;
   for (const auto& [key, value] : counts.items()) {
-    if (!value.is_number_unsigned()) continue;
-    const auto before = total.value(key, std::uint64_t{0});
-    total[key] = before + value.get<std::uint64_t>();
+    if (value.is_number_unsigned()) total[key] += value.get<std::uint64_t>();
   }
 }
 
 Json total_json(const Json& sources) {
   Json total = {{"sources", sources.size()}};
-  Json events = Json::object();
-  Json rows = Json::object();
+  CountsByText events, rows;
   std::uint64_t busy_ns = 0;
   for (const Json& source : sources) {
     for (const char* key :
@@ -91,8 +89,8 @@ Json total_json(const Json& sources) {
       busy_ns += static_cast<std::uint64_t>(value.get<std::int64_t>());
     }
   }
-  if (!events.empty()) total["complete_events"] = sorted(events);
-  if (!rows.empty()) total["rows"] = sorted(rows);
+  if (!events.empty()) total["complete_events"] = bounded_counts(std::move(events));
+  if (!rows.empty()) total["rows"] = bounded_counts(std::move(rows));
   total["busy_ns"] = busy_ns;
   return total;
 }

@@ -177,3 +177,55 @@ def test_an_array_as_nccl_plugins_write_it(tmp_path):
     assert [e.kind for e in file.events] == [tev.RANGE_START, tev.RANGE_END]
     assert file.events[0].attrs == {"Stream": "0x262ca50"} and file.meta["counts"]["malformed"] == 1
     assert reconstructed(tmp_path)["total"]["records"]["nodes"] == 2
+
+
+# --- what must not be lost or made up -------------------------------------------------------------------------------
+
+ONE = '{"ph":"X","cat":"cpu_op","name":"n","pid":1,"tid":1,"ts":1,"dur":2}'
+
+
+def test_arguments_hold_no_events(tmp_path):
+    inner = '{"ph":"X","name":"INNER","pid":9,"tid":9,"ts":7,"dur":1}'
+    file = import_text(tmp_path, '{"traceEvents":[%s,%s]}' % (ONE, ONE[:-1] + ',"args":{"l":[{"a":1},%s]}}' % inner))
+    assert [e.name for e in file.events] == ["n", "n"] and file.meta["counts"]["malformed"] == 0
+
+
+def test_what_stands_behind_the_document(tmp_path):
+    document = '{"traceEvents":[%s]}' % ONE
+    file = import_text(tmp_path, document + "\n " + document)
+    assert len(file.events) == 1 and file.meta["counts"]["bytes_after_document"] == len(document)
+    assert "bytes_after_document" not in import_text(tmp_path, document + " \n").meta["counts"]
+
+
+@pytest.mark.parametrize("text,offset", [
+    ('"1790857026000000001"', 1790857026000000001), ("1.790857026e18", 1790857026000000000), ("7000.0", 7000),
+    ("18446744073709551615", None), ("1.5", None), ('"soon"', None), ("1e30", None), ("[1]", None)])
+def test_base_of_times(tmp_path, text, offset):
+    file = import_text(tmp_path, '{"baseTimeNanoseconds":%s,"traceEvents":[%s]}' % (text, ONE))
+    assert file.meta["clock"] == {"base": "relative", "unix_offset_ns": offset}
+    assert file.meta.get("members_left_out", 0) == (1 if offset is None else 0)
+
+
+@pytest.mark.parametrize("before", ['"resourceSpans":[]', '"nodes":[]', '"resourceSpans":[{}]'])
+def test_events_make_it_kineto(tmp_path, before):
+    file = import_text(tmp_path, '{%s,"traceEvents":[%s]}' % (before, ONE))
+    assert file.meta["dialect"] == "kineto" and len(file.events) == 1
+
+
+def test_ids_of_more_than_64_bits_differ(tmp_path):
+    ids = ["0x1ffffffffffffffffff", "0x2ffffffffffffffffff", "0x1ffffffffffffffffff", "0x10"]
+    events = [event(ph="s", id=one) for one in ids]
+    found = [e.correlation for e in import_events(tmp_path, *events).events]
+    assert found[0] == found[2] != found[1] and found[3] == 16 and 0 not in found
+
+
+@pytest.mark.parametrize("dur", ['""', "null", "{}", "true"])
+def test_no_duration_is_not_an_open_end(tmp_path, dur):
+    file = import_text(tmp_path, '{"traceEvents":[%s,%s]}' % (ONE, ONE.replace('"dur":2', '"dur":' + dur)))
+    assert len(file.events) == 1 and file.meta["counts"]["malformed"] == 1
+
+
+def test_escaped_keys_are_the_same(tmp_path):
+    text = '{"trace\\u0045vents":[%s]}' % ONE.replace('"dur"', '"du\\u0072"').replace('"ph"', '"p\\u0068"')
+    (one,) = import_text(tmp_path, text).events
+    assert (one.begin, one.end) == (1000, 3000)

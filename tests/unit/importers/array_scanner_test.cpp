@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <random>
 #include <string>
 
@@ -64,6 +65,39 @@ TEST(ArrayScanner, SeesALostBrace) {
   ASSERT_EQ(found.elements.size(), 2u);
   EXPECT_EQ(found.elements[0].front(), '!');
   EXPECT_EQ(found.elements[1], R"({"ph":"X"})");
+}
+
+TEST(ArrayScanner, WhatIsWholeIsNotCut) {
+  const std::string whole = R"({"ph":"X","args":{"l":[{"a":1},{"ph":"X"},{"ph":"Y"}]}})";
+  const std::string bytes(2 << 20, 'x');
+  const std::string large = R"({"ph":"X","args":{"l":[1,{"ph":"X"}],"s":")" + bytes + R"("}})";
+  const Scanned found = scan(whole + "," + large + ",\n" + whole + "]", 1 << 16, 1);
+  EXPECT_TRUE(found.elements == (std::vector<std::string>{whole, large, whole}));
+  EXPECT_TRUE(found.done);
+}
+
+TEST(ArrayScanner, SeesLostBracketsOfArrays) {
+  const std::string good = R"({"ph":"X","l":[1,2]})";
+  for (const char* broken : {R"({"ph":"X","args":{"l":[1,2)", R"({"ph":"X","args":{"l":[1,2}})",
+                             R"({"ph":"X","l":[1,2)", R"({"ph":"X","l":[{"a":1)"}) {
+    const std::string text = std::string(broken) + "," + good + "," + good + "],\"b\":{\"c\":1}}";
+    const Scanned found = scan(text, 1000, 1);
+    EXPECT_EQ(found.elements,
+              (std::vector<std::string>{"!" + std::string(broken) + ",", good, good}))
+        << text;
+    EXPECT_TRUE(found.done);
+  }
+}
+
+// Each broken element is found out by what follows it, but what is scanned again is bounded.
+TEST(ArrayScanner, ManyLostBracketsCostLittle) {
+  std::string text;
+  const std::size_t count = 200'000;
+  for (std::size_t i = 0; i < count; ++i) text += R"({"ph":"X","l":[1,)";
+  const auto begin = std::chrono::steady_clock::now();
+  const Scanned found = scan(text + "{}", 1 << 20, 1);
+  EXPECT_EQ(found.elements.size(), count - 1);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 TEST(ArrayScanner, PiecesDoNotMatter) {

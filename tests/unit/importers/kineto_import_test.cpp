@@ -62,7 +62,7 @@ TEST_F(KinetoImportTest, BothReadersWriteTheSame) {
   std::string odd = text;
   for (std::size_t at = odd.find("{\"ph\""); at != std::string::npos;
        at = odd.find("{\"ph\"", at + 1)) {
-    odd.replace(at, 5, "{\"bp\":\"\\u0065\",\"p\\u0068\":\"\",\"ph\"");
+    odd.replace(at, 5, "{\"bp\":\"\\u0065\",\"q\\u0068\":\"\",\"ph\"");
   }
   write(odd);
   const auto result = import_kineto(request, dir.file("b.tev"));
@@ -78,7 +78,7 @@ TEST_F(KinetoImportTest, BothReadersWriteTheSame) {
     ASSERT_EQ(x.external, y.external);
     ASSERT_EQ(a->string(x.name), b->string(y.name));
     std::string attrs(b->string(y.attrs));
-    const std::string member = ",\"p\\u0068\":\"\"";
+    const std::string member = ",\"q\\u0068\":\"\"";
     const std::size_t at = attrs.find(member);
     ASSERT_NE(at, std::string::npos) << attrs;
     ASSERT_EQ(a->string(x.attrs), attrs.erase(at, member.size()));
