@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <chrono>
 #include <cstdlib>
 #include <utility>
@@ -96,6 +97,7 @@ Result<CommandOutput> run_child(const std::function<void()>& in_child, int timeo
   Pipe out, err;
   if (!out.open() || !err.open()) return errno_error("making a pipe", errno);
   const pid_t parent = getpid();
+  std::fflush(nullptr);  // what waits in buffers is ours to write, not the child's too
   const pid_t pid = fork();
   if (pid < 0) return errno_error("making a process", errno);
   if (pid == 0) {
