@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/python"))
 
 import flight_matrix  # noqa: E402
+from matrix_table import print_table  # noqa: E402
 
 
 def diagnose(teller: str, dumps: Path, run: Path) -> dict:
@@ -63,13 +64,7 @@ def main() -> int:
             cell[1] += 1
             if problem:
                 wrong.append(f"{case.seed}: {problem}")
-    print(f"{'kind':26}" + "".join(f"{f'of {world}':>9}" for world in args.worlds))
-    for kind, row in rows.items():
-        print(f"{kind:26}" + "".join(f"{'{}/{}'.format(*row[w]) if w in row else '-':>9}" for w in args.worlds))
-    total = [sum(cell[i] for row in rows.values() for cell in row.values()) for i in (0, 1)]
-    print(f"{total[0]} of {total[1]} right")
-    print("\n".join(wrong))
-    return 1 if wrong else 0
+    return print_table("kind", 26, rows, args.worlds, wrong)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/python"))
 
 import rank_matrix  # noqa: E402
+from matrix_table import print_table  # noqa: E402
 
 
 def compare(teller: str, traces: Path, run: Path) -> dict:
@@ -49,13 +50,7 @@ def main() -> int:
                 verdict = found["verdict"]
                 wrong.append(f"{name}: wanted {job.culprit}, named {[(c['rank'], c['score']) for c in verdict['culprits']]} link "
                              f"{verdict['link'] and verdict['link']['why'][:90]} uniform {verdict['uniform']}")
-    print(f"{'fault':12}" + "".join(f"{f'of {world}':>9}" for world in args.worlds))
-    for fault, row in rows.items():
-        print(f"{fault:12}" + "".join(f"{'{}/{}'.format(*row[w]) if w in row else '-':>9}" for w in args.worlds))
-    total = [sum(cell[i] for row in rows.values() for cell in row.values()) for i in (0, 1)]
-    print(f"{total[0]} of {total[1]} right")
-    print("\n".join(wrong))
-    return 1 if wrong else 0
+    return print_table("fault", 12, rows, args.worlds, wrong)
 
 
 if __name__ == "__main__":

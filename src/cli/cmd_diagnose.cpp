@@ -163,16 +163,19 @@ void print_evidence(const Json& diagnosis) {
   });
 }
 
-void print_diagnosis(const Json& diagnosis) {
-  const bool abnormal = diagnosis["abnormal"] == true;
-  const bool stated = diagnosis["abnormal"].is_boolean();
+std::string verdict_words(const Json& diagnosis) {
+  const Json& abnormal = diagnosis["abnormal"];
+  if (!abnormal.is_boolean()) return "none, the ranks were not compared";
+  if (abnormal == true) {
+    const Json& type = diagnosis["fault_type"];
+    return type == "unknown" ? "abnormal, cause unknown" : shown(type);
+  }
   const bool judged = diagnosis.value("judged", Json()) != false;
-  std::printf("verdict: %s\n", stated && !abnormal && !judged ? "none, nothing could be judged"
-                               : !stated                      ? "none, the ranks were not compared"
-                               : !abnormal                    ? "healthy"
-                               : diagnosis["fault_type"] == "unknown"
-                                   ? "abnormal, cause unknown"
-                                   : shown(diagnosis["fault_type"]).c_str());
+  return judged ? "healthy" : "none, nothing could be judged";
+}
+
+void print_diagnosis(const Json& diagnosis) {
+  std::printf("verdict: %s\n", verdict_words(diagnosis).c_str());
   if (!diagnosis["probability"].is_null()) {
     std::printf("  probability of a fault  %.3g (at a prior of %.3g)\n",
                 diagnosis["probability"].get<double>(), diagnosis["prior"].get<double>());

@@ -9,6 +9,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/keep_common.h"
+
 namespace teller::horizontal_detail {
 
 namespace {
@@ -24,17 +26,6 @@ struct Trace {
   std::optional<std::vector<int>> candidates;              // ranks that are in all its groups
   std::size_t largest_group = 0;
 };
-
-void narrow(std::optional<std::vector<int>>& candidates, const std::vector<int>& ranks) {
-  if (!candidates) {
-    candidates = ranks;
-    return;
-  }
-  std::vector<int> both;
-  std::set_intersection(candidates->begin(), candidates->end(), ranks.begin(), ranks.end(),
-                        std::back_inserter(both));
-  *candidates = std::move(both);
-}
 
 class Resolver {
  public:
@@ -89,7 +80,7 @@ class Resolver {
     if (facts.ranks.empty()) return;
     trace.largest_group = std::max(trace.largest_group, facts.ranks.size());
     const std::string key = std::to_string(chains_.nodes.source[node]) + " " + facts.ranks_text;
-    if (seen.insert(key).second) narrow(trace.candidates, facts.ranks);
+    if (seen.insert(key).second) keep_common(trace.candidates, facts.ranks);
   }
 
   static bool share_numbers(const Trace& a, const Trace& b) {

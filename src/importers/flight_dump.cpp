@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/json.h"
+#include "base/keep_common.h"
 #include "importers/json_text.h"
 #include "importers/pickle_reader.h"
 #include "importers/source_import.h"
@@ -100,18 +101,6 @@ std::vector<int> sorted(std::vector<int> ranks) {
   return ranks;
 }
 
-// Keeps of `candidates` what is in `ranks` too.
-void narrow(std::optional<std::vector<int>>& candidates, const std::vector<int>& ranks) {
-  if (!candidates) {
-    candidates = ranks;
-    return;
-  }
-  std::vector<int> both;
-  std::set_intersection(candidates->begin(), candidates->end(), ranks.begin(), ranks.end(),
-                        std::back_inserter(both));
-  *candidates = std::move(both);
-}
-
 // A rank is in each group that its process made, and only those are in its pg_config.
 std::map<std::string, std::vector<int>> groups_of(const Json& dump) {
   std::map<std::string, std::vector<int>> groups;
@@ -136,7 +125,7 @@ void narrow_by_entries(const Json& dump, const std::map<std::string, std::vector
     const auto group = peers ? groups.find(entry->group) : groups.end();
     if (group == groups.end()) continue;
     const auto self = static_cast<std::size_t>(peers->self);
-    if (self < group->second.size()) narrow(candidates, {group->second[self]});
+    if (self < group->second.size()) keep_common(candidates, {group->second[self]});
   }
 }
 
@@ -262,7 +251,7 @@ FlightClue flight_clue(const Json& dump, std::string_view file_name) {
   FlightClue clue;
   clue.in_name = number_at_end(file_name);
   const auto groups = groups_of(dump);
-  for (const auto& [name, ranks] : groups) narrow(clue.candidates, sorted(ranks));
+  for (const auto& [name, ranks] : groups) keep_common(clue.candidates, sorted(ranks));
   narrow_by_entries(dump, groups, clue.candidates);
   return clue;
 }
