@@ -294,7 +294,8 @@ std::string family_of(std::string_view name) {
   if (std::string python = python_family(name); !python.empty()) return python;
   const std::string plain = plain_name(name);
   if (std::string mangled = mangled_family(plain); !mangled.empty()) return mangled;
-  if (const std::size_t object = plain.find(" object at 0x"); object != std::string::npos) {
+  if (const std::size_t object = plain.find(" object at 0x");
+      object != std::string::npos && object > 0) {
     return plain.substr(0, object) + (plain.front() == '<' ? ">" : "");
   }
   const std::string_view cut = cut_fixed_forms(plain);

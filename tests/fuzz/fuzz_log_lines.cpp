@@ -9,13 +9,12 @@ namespace teller::fuzz {
 
 namespace {
 
-// Views of a line's fields lie inside of it.
+// Views of a line's fields lie inside of it; only the kernel has a name that its lines don't say.
 void demand_inside(std::string_view part, std::string_view line) {
-  if (part.empty()) return;
-  const bool constant = part.size() <= 8 && line.find(part) == std::string_view::npos;
+  if (part.empty() || part == "kernel") return;
   const bool inside =
       part.data() >= line.data() && part.data() + part.size() <= line.data() + line.size();
-  demand(inside || constant, "a field that is not of the line");
+  demand(inside, "a field that is not of the line");
 }
 
 }  // namespace

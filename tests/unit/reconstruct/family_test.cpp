@@ -32,6 +32,7 @@ const Case kCases[] = {
     {"/opt/sglang/srt/managers/scheduler.py(2919): _run_batch_inner",
      "scheduler.py: _run_batch_inner"},
     {"torch/utils/_contextlib.py(117): decorate_context", "_contextlib.py: decorate_context"},
+    {" object at 0x7f17c92d5f40", " object at #"},
     {"<built-in method append of list object at 0x7f17c92d5f40>",
      "<built-in method append of list>"},
     {"<built-in function isinstance>", "<built-in function isinstance>"},
