@@ -34,7 +34,6 @@ struct LogLimits {
 inline constexpr std::size_t kLongestLogLine = 1u << 20;
 
 struct LogFileRead {
-  std::string sha256;  // of the file
   std::string behind;  // what was not read behind compressed data; "" if nothing is there
 };
 
