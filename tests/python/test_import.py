@@ -895,6 +895,24 @@ def payload(schema: int, fields: bytes, domain: int = 1) -> bytes:
     return struct.pack("<QQQQ", domain, schema, len(fields), 32 + len(fields)) + fields
 
 
+@pytest.mark.parametrize("pids,bound", [((7,), 2), ((7, 8), 0)])
+def test_device_rows_without_a_process_are_of_the_only_one_that_made_calls(tmp_path, pids, bound):
+    source = tmp_path / "old.sqlite"
+    db = sqlite3.connect(source)
+    db.execute("CREATE TABLE StringIds (id INTEGER, value TEXT)")
+    db.execute("INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel_v7000'), (2, 'gemm')")
+    db.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, globalTid INT, correlationId INT, nameId INT)")
+    db.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, streamId INT, correlationId INT, shortName INT)")
+    for number in range(2):
+        thread = pids[number % len(pids)] << 24 | 9
+        db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, ?, ?, 1)", (100 * number, 100 * number + 9, thread, number))
+        db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, 0, 7, ?, 2)", (100 * number + 20, 100 * number + 50, number))
+    db.commit()
+    run_import(source, "-o", tmp_path / "run")
+    assert run_teller("reconstruct", tmp_path / "run").returncode == 0
+    assert json.loads((tmp_path / "run" / "reconstruct.json").read_text())["counters"]["bound_by_correlation"] == bound
+
+
 def nsys_with_payloads(path: Path) -> sqlite3.Connection:
     """Schemas as Nsight exports those of NCCL: offsets missing for the first entry, each twice (two processes)."""
     db = sqlite3.connect(path)
