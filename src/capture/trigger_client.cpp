@@ -29,16 +29,38 @@ std::string recorder_of(const Json& manifest) {
   return pid.is_number_integer() ? std::to_string(pid.get<std::int64_t>()) : "?";
 }
 
+// Why a run without a control socket has no window that could be written.
+Error no_window(const std::string& run, const Json& manifest) {
+  const auto error = [&](const std::string& what, const std::string& hint) {
+    return Error{ErrorCode::kUsage, "triggering " + run + ": " + what, hint};
+  };
+  const Json trace = manifest.value("trace", Json());
+  if (!trace.is_object() || !trace.contains("last_s")) {
+    return error("it was not recorded with --last",
+                 "a run without --last holds everything; nothing needs to be triggered");
+  }
+  if (manifest.contains("trigger")) {
+    return error("it is a window that a trigger wrote", "trigger the run that it lies in");
+  }
+  if (manifest.contains("window")) {
+    return error("its recording has ended",
+                 "the run holds what was kept last, its triggers/ what was triggered before");
+  }
+  if (manifest.value("state", Json()) == Json("recording")) {
+    return error("its recorder keeps no window at the moment",
+                 "it has only just begun, or could not go on: try again, then see manifest.json");
+  }
+  return error("its recording has ended, and its last window could not be written",
+               "its triggers/ hold what was triggered before");
+}
+
 }  // namespace
 
 Result<std::string> trigger_window(const std::string& run, const std::string& reason,
                                    double timeout_s) {
   TELLER_TRY(const RunFolder folder, RunFolder::open(run));
   const std::string path = control_path(folder.manifest());
-  if (path.empty()) {
-    return Error{ErrorCode::kUsage, "triggering " + run + ": it is not being recorded with --last",
-                 "a trace without --last keeps everything; nothing needs to be triggered"};
-  }
+  if (path.empty()) return no_window(run, folder.manifest());
   TELLER_TRY(const Redactor redactor, Redactor::create({}));
   RedactCounts counts;
   const Json request = {{"trigger", redactor.text(reason.substr(0, kMaxReasonBytes), counts)}};

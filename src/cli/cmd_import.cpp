@@ -24,8 +24,7 @@ constexpr const char* kHelp =
     "PyTorch's\n"
     "NCCL flight recorder (pickle or JSON). A folder or a tar archive (plain, gzip or zstd) "
     "stands\n"
-    "for the traces in it; log files among the rest are taken as logs. What a file is, is found by "
-    "what it holds.";
+    "for the traces and logs in it. What a file is, is found by what it holds.";
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -98,10 +97,11 @@ void warn_about(const std::string& name, const SourceResult& source) {
 void print_containers(const ImportSummary& summary) {
   for (const ContainerCounts& one : summary.containers) {
     std::printf(
-        "%s: %s, %llu members = %llu traces + %llu archives + %llu other files + %llu folders"
-        " + %llu links and devices\n",
+        "%s: %s, %llu members = %llu traces + %llu logs + %llu copies + %llu archives"
+        " + %llu other files + %llu folders + %llu links and devices\n",
         printable(one.label).c_str(), one.archive ? "archive" : "folder",
         static_cast<unsigned long long>(one.members), static_cast<unsigned long long>(one.traces),
+        static_cast<unsigned long long>(one.logs), static_cast<unsigned long long>(one.copies),
         static_cast<unsigned long long>(one.archives), static_cast<unsigned long long>(one.others),
         static_cast<unsigned long long>(one.folders), static_cast<unsigned long long>(one.links));
   }
@@ -203,6 +203,9 @@ void add_import(CLI::App& app, Context& context) {
       ->add_option("--log-timezone", options->log_zones,
                    "[LOG=]ZONE: where lines state no zone (UTC, +02:00, Europe/Berlin; repeatable)")
       ->allow_extra_args(false);
+  command->add_flag(
+      "!--no-logs", options->found_logs,
+      "leave out the logs in folders and archives (those that are named are read all the same)");
   command->add_flag("--overwrite", options->overwrite, "replace a run that is there");
   command->add_flag("--allow-truncated", options->allow_truncated,
                     "keep the whole events of a trace that stops before its end");

@@ -5,6 +5,7 @@
 
 #include "capture/capture.h"
 #include "cli/commands.h"
+#include "cli/validators.h"
 
 namespace teller::cli {
 
@@ -15,8 +16,9 @@ constexpr const char* kDescription = "Run a program, unchanged, and record what 
 constexpr const char* kFooter =
     "Everything after -- is the program's. Its output, exit status and results stay as they are.\n"
     "What was captured reaches the disk every 250 ms (the flush period).\n"
-    "Exit status: the program's; 125 if teller could not start it, 126 if it cannot be executed,\n"
-    "127 if it is not there. See docs/trace.md.\n\n"
+    "Exit status: the program's; 125 if teller could not start it (wrong options among the "
+    "reasons),\n"
+    "126 if it cannot be executed, 127 if it is not there. See docs/trace.md.\n\n"
     "Examples:\n"
     "  teller trace -- python serve.py --port 8000\n"
     "  teller trace -o RUN --hooks my_engine.json --log server.log -- ./start.sh\n"
@@ -35,13 +37,7 @@ CLI::Validator as_seconds() {
 }
 
 constexpr double kMaxSeconds = 1e7;  // some months
-
-CLI::Validator not_nan() {
-  return {[](const std::string& text) {
-            return text.find_first_of("nN") == std::string::npos ? "" : "it is no number";
-          },
-          "", "no NaN"};
-}
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 60;
 
 void add_window_options(CLI::App* command, capture::CaptureOptions* options) {
   const std::string group = "Flight recorder (docs/flight_recorder.md)";
@@ -51,7 +47,7 @@ void add_window_options(CLI::App* command, capture::CaptureOptions* options) {
                        "keep only the newest TIME in memory (60s, 5m); write it at the end, and at "
                        "each trigger: teller trigger RUN, SIGUSR2 to the recorder, or what follows")
           ->transform(as_seconds())
-          ->check(CLI::Range(0.1, kMaxSeconds))
+          ->check(between(0.1, kMaxSeconds))
           ->group(group);
   command
       ->add_option("--trigger-log", options->trigger_log,
@@ -64,14 +60,13 @@ void add_window_options(CLI::App* command, capture::CaptureOptions* options) {
   command
       ->add_option("--trigger-slow-step", options->trigger_slow_step,
                    "trigger when an engine step takes more than this many times the median")
-      ->check(CLI::Range(1.0, 1e9))
-      ->check(not_nan())
+      ->check(between(1, 1e9))
       ->needs(last)
       ->group(group);
   command
       ->add_option("--after", options->after_s, "write so long after a trigger (default: at once)")
       ->transform(as_seconds())
-      ->check(CLI::Range(0.0, kMaxSeconds))
+      ->check(between(0, kMaxSeconds))
       ->needs(last)
       ->group(group);
   command
@@ -161,11 +156,13 @@ void add_options(CLI::App* command, capture::CaptureOptions* options, bool* no_h
   command
       ->add_option("--max-size", options->max_bytes,
                    "stop recording when the run has this size (bytes, or 64K, 10M, 2G)")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{0}, kMaxBytes));
   command
       ->add_option("--duration", options->duration_s,
-                   "stop recording after this many seconds; the program goes on")
-      ->check(CLI::NonNegativeNumber);
+                   "stop recording after this TIME (60, 60s, 5m); the program goes on")
+      ->transform(as_seconds())
+      ->check(between(0, kMaxSeconds));
   add_window_options(command, options);
   command->add_flag("-q,--quiet", options->quiet, "print nothing but errors");
   command->add_flag("-v,--verbose", options->verbose, "say more");

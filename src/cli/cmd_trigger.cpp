@@ -6,6 +6,7 @@
 #include "base/terminal.h"
 #include "capture/capture.h"
 #include "cli/commands.h"
+#include "cli/validators.h"
 
 namespace teller::cli {
 
@@ -53,7 +54,7 @@ void add_trigger(CLI::App& app, Context& context) {
       ->required();
   command->add_option("--reason", options->reason, "kept with the window, for people");
   command->add_option("--timeout", options->timeout_s, "seconds to wait for it (default: 120)")
-      ->check(CLI::Range(0.1, 86400.0));
+      ->check(between(0.1, 86400));
   command->add_flag("--json", options->json, "one JSON document");
   command->callback([&context, options] {
     context.run = [options]() -> Result<int> { return run_trigger(*options); };

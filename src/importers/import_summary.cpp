@@ -32,6 +32,8 @@ Json ImportSummary::to_json() const {
                                   {"kind", one.archive ? "archive" : "folder"},
                                   {"members", one.members},
                                   {"traces", one.traces},
+                                  {"logs", one.logs},
+                                  {"copies", one.copies},
                                   {"archives", one.archives},
                                   {"others", one.others},
                                   {"folders", one.folders},

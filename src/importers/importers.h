@@ -17,8 +17,9 @@ namespace teller {
 
 struct ImportOptions {
   std::vector<std::string>
-      inputs;                     // traces, told apart by what they hold; folders and tars of them
-  std::vector<std::string> logs;  // log files; those among `inputs` are found by what they hold
+      inputs;  // traces and logs, told apart by what they hold; folders and tars of them
+  std::vector<std::string> logs;  // log files besides those among `inputs`
+  bool found_logs = true;         // take logs in folders and archives, too
   // Time zones of logs whose lines state none: "ZONE" for all, or "LOG=ZONE" for one of them.
   std::vector<std::string> log_zones;
   std::string output;            // the run folder to make
@@ -36,7 +37,7 @@ struct ImportSummary {
   std::vector<SourceResult> sources;
   std::vector<LogFileSummary> logs;
   std::vector<ContainerCounts> containers;  // folders and archives
-  std::vector<SkippedFile> skipped;         // of them: what is no trace
+  std::vector<SkippedFile> skipped;         // of them: what is not in the run
   std::vector<std::string> notes;           // what was passed over besides, one line each
   std::uint64_t log_lines = 0;
 

@@ -32,6 +32,24 @@ std::string_view take_number(std::string_view& text) {
   return number;
 }
 
+// Whether `error` says something of one input only: the others can be read without it.
+bool is_of_one_input(const Error& error) {
+  return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kUnsupported;
+}
+
+// What was found and is skipped for `error`.
+SkippedFile skipped_for(const std::string& label, const Error& error) {
+  const std::string hint = error.hint.empty() ? "" : " (" + error.hint + ")";
+  return {label, std::string(kUnreadable) + error.message + hint};
+}
+
+// An error about an unpacked member, told of the archive that it came from.
+Error labelled(Error error, const InputFile& input) {
+  const auto at = error.message.find(input.path);
+  if (at != std::string::npos) error.message.replace(at, input.path.size(), input.label);
+  return error;
+}
+
 // A file below a folder or in an archive.
 struct Found {
   std::string path;
@@ -161,7 +179,7 @@ class Lister {
     return add_found(std::move(found), std::move(counts), named);
   }
 
-  // `must`: it is an error if there is no trace among them.
+  // `must`: it is an error if there is no trace and no log among them.
   Status add_found(std::vector<Found> found, ContainerCounts counts, bool must) {
     std::stable_sort(found.begin(), found.end(),
                      [](const Found& a, const Found& b) { return natural_less(a.label, b.label); });
@@ -178,27 +196,28 @@ class Lister {
     if (!list_.unreadable.empty()) return nothing_left(from, list_.unreadable);
     return Error{ErrorCode::kCorrupt,
                  "importing " + from + ": none of its " + std::to_string(found.size()) +
-                     " files is a trace that teller knows",
+                     " files is a trace or a log that teller knows",
                  "give trace files, or a folder or archive of them"};
   }
 
   Status add_one(Found& one, std::size_t place, ContainerCounts& counts) {
-    const Result<std::string> why = options_.why_no_trace(one.path);
-    if (why && why->empty()) {
-      ++counts.traces;
-      list_.files.push_back({std::move(one.path), std::move(one.label), place});
+    const Result<FoundFile> what = options_.what_is(one.path);
+    if (!what) {
+      ++counts.others;
+      list_.skipped.push_back(skipped_for(one.label, what.error()));
       return {};
     }
-    if (!why) {
-      ++counts.others;
-      list_.skipped.push_back(skipped_for(one.label, why.error()));
+    if (what->kind != FoundFile::Kind::kOther) {
+      const bool log = what->kind == FoundFile::Kind::kLog;
+      ++(log ? counts.logs : counts.traces);
+      list_.files.push_back({std::move(one.path), std::move(one.label), place, log});
       return {};
     }
     TELLER_TRY(const bool archive, is_archive(one.path));
     ++(archive ? counts.archives : counts.others);
     if (archive && !counts.archive) return add_archive(one.path, false);
     list_.skipped.push_back(
-        {std::move(one.label), archive ? "it is an archive in an archive" : *why});
+        {std::move(one.label), archive ? "it is an archive in an archive" : what->why});
     return {};
   }
 
@@ -216,13 +235,22 @@ class Lister {
 
 }  // namespace
 
-bool is_of_one_input(const Error& error) {
-  return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kUnsupported;
+Status skip_or_fail(const InputFile& input, const Error& error, InputList& list) {
+  const Error told = labelled(error, input);
+  if (!input.container || !is_of_one_input(error)) return told;
+  list.skipped.push_back(skipped_for(input.label, told));
+  list.unreadable.push_back(list.skipped.back());
+  ContainerCounts& counts = list.containers[*input.container];
+  --(input.log ? counts.logs : counts.traces);
+  ++counts.others;
+  return {};
 }
 
-SkippedFile skipped_for(const std::string& label, const Error& error) {
-  const std::string hint = error.hint.empty() ? "" : " (" + error.hint + ")";
-  return {label, std::string(kUnreadable) + error.message + hint};
+void skip_copy(const InputFile& input, const std::string& why, InputList& list) {
+  list.skipped.push_back({input.label, why});
+  ContainerCounts& counts = list.containers[*input.container];
+  --(input.log ? counts.logs : counts.traces);
+  ++counts.copies;
 }
 
 Error nothing_left(const std::string& from, const std::vector<SkippedFile>& unreadable) {

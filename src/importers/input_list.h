@@ -1,5 +1,5 @@
-// From what the user named to the trace files to read: folders and tar archives stand for the
-// traces in them, found by what they hold.
+// From what the user named to the files to read: folders and tar archives stand for the traces and
+// logs in them, found by what they hold.
 #pragma once
 
 #include <atomic>
@@ -21,6 +21,7 @@ struct InputFile {
   // Of the folder or archive that it was found in, in InputList::containers; nothing if it was
   // named.
   std::optional<std::size_t> container = {};
+  bool log = false;  // it was found, and is a log
 };
 
 // A file in a folder or an archive that is not imported.
@@ -35,10 +36,12 @@ struct ContainerCounts {
   bool archive = false;
   std::uint64_t members = 0;
   std::uint64_t traces = 0;
+  std::uint64_t logs = 0;
+  std::uint64_t copies = 0;  // traces and logs that hold the same as others, and are left out
   // In a folder: each is a container of its own, or skipped if it can't be read; in an archive
   // skipped.
   std::uint64_t archives = 0;
-  std::uint64_t others = 0;  // files that are no traces, or can't be read
+  std::uint64_t others = 0;  // files that are neither, or can't be read
   std::uint64_t folders = 0;
   std::uint64_t links = 0;  // and devices
 };
@@ -51,26 +54,33 @@ struct InputList {
   std::vector<SkippedFile> unreadable;  // of `skipped`: what might have held traces
 };
 
+// What a file is that was found, not named.
+struct FoundFile {
+  enum class Kind { kTrace, kLog, kOther };
+  Kind kind = Kind::kOther;
+  std::string why = {};  // kOther: why it is skipped
+};
+
 struct InputListOptions {
   // A folder of ours below which archives are unpacked; what it lies in is never listed.
   std::string workplace;
   bool allow_truncated = false;  // take what can be read of a damaged archive
   const std::atomic<bool>* stop = nullptr;
-  // What a file that was found, not named, is: "" for a trace, else why it is skipped.
-  std::function<Result<std::string>(const std::string& path)> why_no_trace;
+  std::function<Result<FoundFile>(const std::string& path)> what_is;
 };
 
-// `given`, each folder and archive replaced by the traces in it, in the natural order of their
-// names ("rank2" before "rank10"); what was named stays where it stands. Archives in archives are
-// skipped, and so are archives that were found in a folder and can't be read. Fails if a folder or
-// an archive that was named holds no trace.
+// `given`, each folder and archive replaced by the traces and logs in it, in the natural order of
+// their names ("rank2" before "rank10"); what was named stays where it stands. Archives in archives
+// are skipped, and so are archives that were found in a folder and can't be read. Fails if a folder
+// or an archive that was named holds neither.
 Result<InputList> list_inputs(const std::vector<std::string>& given,
                               const InputListOptions& options);
 
-// Whether `error` says something of one input only: the others can be read without it.
-bool is_of_one_input(const Error& error);
-// What was found and is skipped for `error`.
-SkippedFile skipped_for(const std::string& label, const Error& error);
+// What was named must be read: fails with `error`, which is about `input`. What was found in a
+// folder or an archive is skipped, and said, if the others can be read without it.
+Status skip_or_fail(const InputFile& input, const Error& error, InputList& list);
+// `input`, which was found, is left out: `why` says of which file it is a copy.
+void skip_copy(const InputFile& input, const std::string& why, InputList& list);
 // That nothing was left of `from` once these, one at least, were skipped.
 Error nothing_left(const std::string& from, const std::vector<SkippedFile>& unreadable);
 

@@ -10,8 +10,6 @@ namespace teller {
 
 namespace {
 
-constexpr std::size_t kMostLine = 1u << 20;
-
 Error of_log(Error error) {
   constexpr std::string_view kTrace = "reading trace";
   if (error.message.starts_with(kTrace)) error.message.replace(0, kTrace.size(), "reading log");
@@ -56,10 +54,6 @@ class LogReader {
   }
 
   Status read(const LogLine& like) {
-    const auto use = [this](LogLine& line) -> Status {
-      if (lines_-- == 0) return too_much("has more lines");
-      return use_(line);
-    };
     std::string open;  // the line that no piece has ended yet
     for (bool last = false; !last;) {
       TELLER_TRY(const std::string_view piece, input_.next());
@@ -67,17 +61,51 @@ class LogReader {
       bytes_ -= piece.size();
       open += piece;
       last = piece.empty();
-      // A line without an end is cut into lines of this size.
-      const std::size_t end = open.rfind('\n');
-      const bool cut = end == std::string::npos && open.size() > kMostLine;
-      const std::size_t size = cut || last ? open.size() : end + 1;  // npos + 1: nothing
-      TELLER_CHECK_OK(each_log_line(std::string_view(open).substr(0, size), like, use));
-      open.erase(0, size);
+      std::string_view rest = open;
+      for (auto end = rest.find('\n'); end != rest.npos; end = rest.find('\n')) {
+        std::string_view line = rest.substr(0, end);
+        TELLER_CHECK_OK(take_pieces(line, like));
+        TELLER_CHECK_OK(take_piece(line, like));
+        within_line_ = false;
+        rest.remove_prefix(end + 1);
+      }
+      TELLER_CHECK_OK(take_pieces(rest, like));
+      if (last) TELLER_CHECK_OK(take_piece(rest, like));
+      open.erase(0, open.size() - rest.size());
     }
     return {};
   }
 
  private:
+  // Takes whole pieces off the front of a line that is too long for one.
+  Status take_pieces(std::string_view& line, const LogLine& like) {
+    while (line.size() > kLongestLogLine) {
+      const std::size_t size = whole_characters(line, kLongestLogLine);
+      TELLER_CHECK_OK(take_piece(line.substr(0, size), like));
+      within_line_ = true;
+      line.remove_prefix(size);
+    }
+    return {};
+  }
+
+  Status take_piece(std::string_view text, const LogLine& like) {
+    LogLine line = like;
+    line.cont = within_line_;
+    set_log_text(text, line);
+    if (line.text.empty()) return {};
+    if (lines_-- == 0) return too_much("has more lines");
+    return use_(line);
+  }
+
+  // Where to cut `text` at `most` bytes or before, so that no character is torn.
+  static std::size_t whole_characters(std::string_view text, std::size_t most) {
+    constexpr std::size_t kLongest = 4;
+    std::size_t size = most;
+    while (size > most - kLongest && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80)
+      --size;
+    return size;
+  }
+
   Error too_much(const std::string& what) const {
     return {ErrorCode::kUnsupported,
             "reading log " + path_ + ": it " + what + " than are read of a log of this size",
@@ -89,6 +117,7 @@ class LogReader {
   const UseLogLine& use_;
   std::uint64_t bytes_ = 0;  // that may still come
   std::uint64_t lines_ = 0;
+  bool within_line_ = false;  // a piece of the line was given already
 };
 
 }  // namespace
@@ -107,9 +136,7 @@ Result<LogFileRead> read_log_file(const std::string& path, const std::string& na
     return Error{ErrorCode::kCorrupt, "reading log " + path + ": " + reason,
                  "inflate it as far as it goes, and give that"};
   }
-  TELLER_TRY(std::string digest, (*input)->sha256());
-  return LogFileRead{std::move(digest),
-                     (*input)->bytes_behind() > 0 ? (*input)->behind_words() : ""};
+  return LogFileRead{(*input)->bytes_behind() > 0 ? (*input)->behind_words() : ""};
 }
 
 bool looks_like_log(std::string_view head) {

@@ -31,13 +31,15 @@ struct LogLimits {
   std::uint64_t always_lines = 2'000'000;  // … unless it has so few
 };
 
+inline constexpr std::size_t kLongestLogLine = 1u << 20;
+
 struct LogFileRead {
-  std::string sha256;  // of the file
   std::string behind;  // what was not read behind compressed data; "" if nothing is there
 };
 
 // Reads a log file, plain, gzip or zstd, and gives its lines to `use`, in order; they carry their
-// own times as text: LogPlacer reads them. kUnsupported beyond the limits, kCorrupt for compressed
+// own times as text: LogPlacer reads them. A line of more than kLongestLogLine bytes comes in
+// pieces. kUnsupported beyond the limits, kCorrupt for compressed
 // data that is damaged or cut.
 Result<LogFileRead> read_log_file(const std::string& path, const std::string& name,
                                   const std::atomic<bool>* stop, const UseLogLine& use,

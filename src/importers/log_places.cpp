@@ -27,6 +27,7 @@ constexpr Words kWords[kLogPlaces] = {
     {"out_of_range", "lie before 1970 or beyond what 64 bits of nanoseconds hold"},
     {"since_boot", "count from a host's boot"},
     {"no_clock", "no trace of the run is on Unix time"},
+    {"no_such_time", "state a time that never was (30 February, 24:00:00, second 60)"},
     {"no_time", "state no time"}};
 
 }  // namespace
@@ -98,8 +99,10 @@ bool LogPlacer::may_lack_year() const {
 }
 
 LogPlace LogPlacer::placed(LogLine& line) {
+  if (line.cont) return LogPlace::kNoTime;  // what looks like a time is somewhere in a line
   const LogStamp stamp = parse_line(line.text).stamp;
   if (stamp.clock == StampClock::kNone) return LogPlace::kNoTime;
+  if (stamp.clock == StampClock::kImpossible) return LogPlace::kNoSuchTime;
   if (stamp.clock == StampClock::kMonotonic) return LogPlace::kSinceBoot;
   if (stamp.clock == StampClock::kLocal && !zone_) return LogPlace::kNoZone;
   if (!run_.unix_offset_ns) return LogPlace::kNoClock;
@@ -109,6 +112,9 @@ LogPlace LogPlacer::placed(LogLine& line) {
   if (!unix_ns && stamp.year < 0 && stamp.clock != StampClock::kUnix && !may_lack_year()) {
     return LogPlace::kNoYear;
   }
+  // Of a year that was found for it, and which has none.
+  const bool leap_day = stamp.year < 0 && stamp.month == 2 && stamp.day == 29;
+  if (!unix_ns && leap_day) return LogPlace::kNoSuchTime;
   if (!unix_ns || __builtin_sub_overflow(*unix_ns, *run_.unix_offset_ns, &time)) {
     return LogPlace::kOutOfRange;
   }

@@ -23,9 +23,10 @@ enum class LogPlace : std::uint8_t {
   kOutOfRange,  // before 1970, or beyond what 64 bits of nanoseconds hold
   kSinceBoot,   // seconds since the host booted: of no known relation to other clocks
   kNoClock,     // no trace of the run is tied to Unix time
+  kNoSuchTime,  // it states one that never was: 30 February, 24:00:00, second 60
   kNoTime,      // it states none (lines that go on with the one before among them)
 };
-inline constexpr std::size_t kLogPlaces = 9;
+inline constexpr std::size_t kLogPlaces = 10;
 const char* log_place_key(LogPlace place);    // "stated_zone", …
 const char* log_place_words(LogPlace place);  // for people
 

@@ -25,6 +25,7 @@ std::string log_line_json(const LogLine& line) {
   if (!line.level.empty()) json["level"] = line.level;
   if (!line.placed_by.empty()) json["t_from"] = line.placed_by;
   if (line.raw) json["raw"] = 1;
+  if (line.cont) json["cont"] = 1;
   return meta_text(json) + '\n';
 }
 

@@ -42,6 +42,8 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+constexpr std::int64_t kFarthest = 14 * 3600;  // no zone is farther from UTC
+
 // "+02:00", "-0530", "+02": seconds east of UTC.
 std::optional<std::int64_t> fixed_offset(std::string_view text) {
   if (text.size() < 3 || (text[0] != '+' && text[0] != '-')) return std::nullopt;
@@ -54,8 +56,8 @@ std::optional<std::int64_t> fixed_offset(std::string_view text) {
   if (digits.size() != 4) return std::nullopt;
   const int hours = std::stoi(digits.substr(0, 2));
   const int minutes = std::stoi(digits.substr(2));
-  if (hours > 14 || minutes > 59) return std::nullopt;
   const std::int64_t seconds = hours * 3600 + minutes * 60;
+  if (seconds > kFarthest || minutes > 59) return std::nullopt;
   return text[0] == '-' ? -seconds : seconds;
 }
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "importers/nsys_process.h"
 #include "importers/nsys_rows.h"
 
 namespace teller {
@@ -180,13 +181,19 @@ class TableImport {
     }
     TrackRecord track;
     track.kind = static_cast<std::uint32_t>(TrackKind::kDeviceStream);
-    track.pid = row.process ? global_pid(*row.process) : 0;
+    track.pid = process_of(row);
     track.device = static_cast<std::int32_t>(*row.device);
     track.context = row.context.value_or(-1);
     track.stream = row.stream.value_or(-1);
     track.device_label = import_.writer.intern(std::to_string(*row.device));
     if (row.stream) track.stream_label = import_.writer.intern(std::to_string(*row.stream));
     return import_.writer.track(track);
+  }
+
+  std::int64_t process_of(const NsysRow& row) {
+    if (row.process) return global_pid(*row.process);
+    if (!only_process_) only_process_ = only_calling_process(import_.database);
+    return *only_process_;
   }
 
   StringId name(const NsysRow& row, EventRecord& record) {
@@ -218,7 +225,7 @@ class TableImport {
       return {};
     }
     if (!recorders_loaded_) TELLER_CHECK_OK(as_far_as_read(load_recorders()));
-    const auto found = recorders_.find({global_pid(row.process.value_or(0)), *row.event_sync});
+    const auto found = recorders_.find({process_of(row), *row.event_sync});
     if (found == recorders_.end()) return {};
     begin_member(row.attrs, "wait_on_cuda_event_record_corr_id");
     row.attrs += std::to_string(found->second.first);
@@ -246,7 +253,7 @@ class TableImport {
       if (!more) return {};
       reader.read(row);
       if (!row.event_sync || !row.correlation || !row.stream) continue;
-      recorders_.emplace(std::pair(global_pid(row.process.value_or(0)), *row.event_sync),
+      recorders_.emplace(std::pair(process_of(row), *row.event_sync),
                          std::pair(*row.correlation, *row.stream));
     }
   }
@@ -256,7 +263,7 @@ class TableImport {
     if (row.start.value_or(0) != 0) return {};
     if (!calls_loaded_) TELLER_CHECK_OK(as_far_as_read(load_calls()));
     const std::int64_t correlation = row.correlation.value_or(-1);
-    const auto call = call_starts_.find({global_pid(row.process.value_or(0)), correlation});
+    const auto call = call_starts_.find({process_of(row), correlation});
     row.start = call == call_starts_.end() ? std::nullopt : std::optional(call->second);
     record.flags |= kFlagRepaired;
     ++import_.counts.clipped;
@@ -284,6 +291,7 @@ class TableImport {
   const std::string& table_;
   TableSpec spec_;
   StringId category_;
+  std::optional<std::int64_t> only_process_;  // asked for once
   bool calls_loaded_ = false;
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> call_starts_;
   bool recorders_loaded_ = false;

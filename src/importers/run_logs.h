@@ -2,10 +2,10 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "importers/input_list.h"
 #include "importers/log_lines.h"
 #include "importers/log_places.h"
 #include "importers/log_writer.h"
@@ -22,22 +22,20 @@ class RunLogs {
 
   // Lines that are not of a file: their times are known.
   LogWriter& writer() { return writer_; }
-  // Reads the files at `paths` in order, each given once, and puts their lines on the run's clock.
-  Status read_files(const std::vector<std::string>& paths, const RunTimes& times);
+  // Reads `files` in order and puts their lines on the run's clock. One that was found and can't
+  // be read is skipped, and said in `list`, as is what was passed over.
+  Status read_files(const std::vector<InputFile>& files, const RunTimes& times, InputList& list);
 
   std::vector<LogFileSummary>& summaries() { return summaries_; }
-  // What was passed over, one line each.
-  const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  Status read_file(const std::string& path, const std::string& name, const RunTimes& times);
+  Status read_file(const InputFile& file, const std::string& name, const RunTimes& times,
+                   InputList& list);
 
   LogWriter writer_;
   LogZones zones_;
   const std::atomic<bool>* stop_;
   std::vector<LogFileSummary> summaries_;
-  std::vector<std::string> notes_;
-  std::map<std::string, std::string> digests_;  // of the files -> path
 };
 
 }  // namespace teller

@@ -29,6 +29,7 @@ struct LogLine {
   std::string placed_by;  // of a log file: how its time was found, or why it has none
   std::string text;       // without line end, valid UTF-8
   bool raw = false;       // bytes that are no UTF-8 were replaced
+  bool cont = false;      // a further piece of an over-long line
 };
 
 // What an importer is asked to do.

@@ -63,19 +63,21 @@ Result<SourceKind> kind_of_named(const std::string& path, const std::atomic<bool
                                                                     : SourceKind::kKineto;
 }
 
-Result<std::string> why_no_trace(const std::string& path, const std::atomic<bool>* stop) {
+Result<FoundFile> what_was_found(const std::string& path, const std::atomic<bool>* stop) {
+  using Kind = FoundFile::Kind;
+  const FoundFile other{Kind::kOther, "it is no trace and no log"};
   TELLER_TRY(const std::string head, inflated_head(path, stop));
   // Other programs write pickles too: a dump's name their groups or entries.
   if (looks_like_flight_dump(head)) {
     const bool dump =
         head.find("pg_config") != std::string::npos || head.find("entries") != std::string::npos;
-    return std::string(dump ? "" : "it is no trace");
+    return dump ? FoundFile{Kind::kTrace} : other;
   }
   if (head.starts_with(kSqliteMagic) || json_dialect(head) != JsonDialect::kNone) {
-    return std::string();
+    return FoundFile{Kind::kTrace};
   }
   const bool log = looks_like_log(std::string_view(head).substr(0, kLogHead));
-  return std::string(log ? "it is a log: give it with --log" : "it is no trace");
+  return log ? FoundFile{Kind::kLog} : other;
 }
 
 }  // namespace teller

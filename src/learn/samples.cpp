@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "run_folder/locator.h"
 #include "run_folder/open_chains.h"
 
@@ -22,11 +23,6 @@ const Json& artifact(const RunFolder& run, const char* name) {
   const Json& artifacts = run.manifest()["artifacts"];
   const auto found = artifacts.find(name);
   return found != artifacts.end() && found->is_object() ? *found : kNone;
-}
-
-std::string text_at(const Json& object, const char* key) {
-  const Json value = object.is_object() ? object.value(key, Json()) : Json();
-  return value.is_string() ? value.get<std::string>() : "";
 }
 
 // What of encode's options changes what tokens mean.
@@ -154,7 +150,7 @@ Result<RunInput> open_run(const std::string& path, bool wants_labels) {
   TELLER_TRY(Tokens tokens, open_tokens(folder, chains));
   RunInput run{path,
                folder_name(path),
-               text_at(artifact(folder, "chains"), "digest"),
+               text_of(artifact(folder, "chains"), "digest"),
                "",
                "",
                std::move(chains),
@@ -162,7 +158,7 @@ Result<RunInput> open_run(const std::string& path, bool wants_labels) {
                false,
                {}};
   const Json options = artifact(folder, "tokens").value("options", Json::object());
-  run.vocabulary = text_at(options, "vocab_sha256");
+  run.vocabulary = text_of(options, "vocab_sha256");
   run.encoding = encoding_of(options);
   if (wants_labels) {
     TELLER_TRY(run.labels, open_labels(folder));

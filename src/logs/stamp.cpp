@@ -1,6 +1,7 @@
 #include "logs/stamp.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 namespace teller {
@@ -29,13 +30,13 @@ std::int64_t year_of_days(std::int64_t days) {
   return year;
 }
 
-// The one of `candidates` that is nearest to `wanted`.
-template <std::size_t N>
-std::int64_t nearest(const std::int64_t (&candidates)[N], std::int64_t wanted) {
-  return *std::min_element(std::begin(candidates), std::end(candidates),
-                           [&](std::int64_t a, std::int64_t b) {
-                             return std::llabs(a - wanted) < std::llabs(b - wanted);
-                           });
+// Which of `candidates` is nearest to `wanted`.
+std::size_t nearest(const std::array<std::int64_t, 3>& candidates, std::int64_t wanted) {
+  const auto found =
+      std::min_element(candidates.begin(), candidates.end(), [&](std::int64_t a, std::int64_t b) {
+        return std::llabs(a - wanted) < std::llabs(b - wanted);
+      });
+  return static_cast<std::size_t>(found - candidates.begin());
 }
 
 // Unix time of a date and a time of day in `zone_s`; what is missing is taken from the arrival.
@@ -49,17 +50,28 @@ std::optional<std::int64_t> civil_unix(const LogStamp& stamp, std::int32_t zone_
   }
   const std::int64_t today = (*arrival_unix_ns + zone_ns) / kDay;
   if (stamp.month < 0) {
-    const std::int64_t days[] = {unix_of(today - 1), unix_of(today), unix_of(today + 1)};
-    return nearest(days, *arrival_unix_ns);
+    const std::array days{unix_of(today - 1), unix_of(today), unix_of(today + 1)};
+    return days[nearest(days, *arrival_unix_ns)];
   }
   const std::int64_t year = year_of_days(today);
-  const std::int64_t years[] = {unix_of(days_from_1970(year - 1, stamp.month, stamp.day)),
-                                unix_of(days_from_1970(year, stamp.month, stamp.day)),
-                                unix_of(days_from_1970(year + 1, stamp.month, stamp.day))};
-  return nearest(years, *arrival_unix_ns);
+  // 29 February counts as 1 March where there is none: it is that year's all the same.
+  const std::array years{unix_of(days_from_1970(year - 1, stamp.month, stamp.day)),
+                         unix_of(days_from_1970(year, stamp.month, stamp.day)),
+                         unix_of(days_from_1970(year + 1, stamp.month, stamp.day))};
+  const std::size_t chosen = nearest(years, *arrival_unix_ns);
+  const std::int64_t its_year = year - 1 + static_cast<std::int64_t>(chosen);
+  if (!is_calendar_day(its_year, stamp.month, stamp.day)) return std::nullopt;
+  return years[chosen];
 }
 
 }  // namespace
+
+bool is_calendar_day(std::int64_t year, std::int64_t month, std::int64_t day) {
+  constexpr std::int64_t kDays[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  if (month < 1 || month > 12 || day < 1 || day > kDays[month - 1]) return false;
+  const bool leap = year < 0 || (year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
+  return month != 2 || day != 29 || leap;
+}
 
 std::optional<std::int64_t> resolve_stamp(const LogStamp& stamp, const LogClocks& clocks,
                                           std::optional<std::int64_t> arrival_ns) {

@@ -13,6 +13,7 @@ constexpr std::int64_t kFirstUnixMillisecond = 1'000'000'000'000;
 constexpr std::int64_t kLastUnixMillisecond = 4'000'000'000'000;
 // Nanoseconds since 1970 hold no later ones.
 constexpr std::int64_t kLastYear = 2200;
+constexpr std::int64_t kFarthestZone = 14 * 3600;  // from UTC, in seconds
 
 // ".629385703", ",101": nanoseconds; 0 if there is none.
 std::int64_t take_fraction(Cursor& cursor) {
@@ -30,17 +31,23 @@ std::int64_t take_fraction(Cursor& cursor) {
   return value;
 }
 
-// "14:46:34.6", "23:14": nanoseconds of the day.
+// What a line says in place of a time of the day.
+constexpr std::int64_t kImpossibleTime = -1;
+
+// "14:46:34.6", "23:14": nanoseconds of the day, or kImpossibleTime for 24 o'clock and for leap
+// seconds, which Unix time does not have.
 std::optional<std::int64_t> take_clock_time(Cursor& cursor, bool seconds_needed) {
   Cursor tried = cursor;
   const auto hour = tried.digits(2, 2);
-  if (!hour || *hour > 23 || !tried.take(":")) return std::nullopt;
+  if (!hour || *hour > 24 || !tried.take(":")) return std::nullopt;
   const auto minute = tried.digits(2, 2);
   if (!minute || *minute > 59) return std::nullopt;
   std::int64_t ns = (*hour * 60 + *minute) * 60 * kSecond;
+  bool possible = *hour < 24;
   Cursor with_seconds = tried;
   const auto second = with_seconds.take(":") ? with_seconds.digits(2, 2) : std::nullopt;
-  if (second && *second <= 60) {
+  if (second && *second <= 61) {
+    possible = possible && *second < 60;
     ns += *second * kSecond + take_fraction(with_seconds);
     tried = with_seconds;
   } else if (seconds_needed) {
@@ -48,21 +55,28 @@ std::optional<std::int64_t> take_clock_time(Cursor& cursor, bool seconds_needed)
   }
   if (is_digit(tried.peek())) return std::nullopt;
   cursor = tried;
-  return ns;
+  return possible ? ns : kImpossibleTime;
 }
 
+// Written like a date; whether there was such a day, local_stamp() says.
 bool is_date(std::int64_t month, std::int64_t day) {
   return month >= 1 && month <= 12 && day >= 1 && day <= 31;
 }
 
-LogStamp local(std::int64_t year, std::int64_t month, std::int64_t day, std::int64_t ns) {
+LogStamp local_stamp(std::int64_t year, std::int64_t month, std::int64_t day, std::int64_t ns) {
   LogStamp stamp;
-  stamp.clock = StampClock::kLocal;
+  const bool possible = ns != kImpossibleTime && (month < 0 || is_calendar_day(year, month, day));
+  stamp.clock = possible ? StampClock::kLocal : StampClock::kImpossible;
   stamp.year = static_cast<std::int32_t>(year);
   stamp.month = static_cast<std::int32_t>(month);
   stamp.day = static_cast<std::int32_t>(day);
-  stamp.ns = ns;
+  stamp.ns = possible ? ns : 0;
   return stamp;
+}
+
+void set_zone(std::int64_t seconds, LogStamp& stamp) {
+  if (stamp.clock == StampClock::kLocal) stamp.clock = StampClock::kZoned;
+  stamp.zone_s = static_cast<std::int32_t>(seconds);
 }
 
 // "Z", " UTC", "+01:00", " +0000" behind a time.
@@ -70,21 +84,23 @@ void take_zone(Cursor& cursor, LogStamp& stamp) {
   Cursor tried = cursor;
   if (tried.take("Z") || tried.take(" UTC")) {
     if (is_word(tried.peek())) return;
-    stamp.clock = StampClock::kZoned;
+    set_zone(0, stamp);
     cursor = tried;
     return;
   }
-  tried.take(" ");
+  const bool apart = tried.take(" ");
   const bool west = tried.peek() == '-';
   if (!tried.take("+") && !tried.take("-")) return;
   const auto hours = tried.digits(2, 2);
-  if (!hours || *hours > 14) return;
+  if (!hours) return;
   tried.take(":");
   const auto minutes = tried.digits(2, 2);
-  if (!minutes || *minutes > 59 || is_word(tried.peek())) return;
-  const auto seconds = static_cast<std::int32_t>(*hours * 3600 + *minutes * 60);
-  stamp.clock = StampClock::kZoned;
-  stamp.zone_s = west ? -seconds : seconds;
+  if (!minutes || is_word(tried.peek())) return;
+  const std::int64_t seconds = *hours * 3600 + *minutes * 60;
+  const bool possible = *minutes <= 59 && seconds <= kFarthestZone;
+  if (!possible && apart) return;  // text
+  set_zone(west ? -seconds : seconds, stamp);
+  if (!possible) stamp.clock = StampClock::kImpossible;
   cursor = tried;
 }
 
@@ -100,7 +116,7 @@ std::optional<LogStamp> iso_stamp(Cursor& cursor) {
   if (!tried.take("T") && !tried.take(" ")) return std::nullopt;
   const auto ns = take_clock_time(tried, true);
   if (!ns) return std::nullopt;
-  LogStamp stamp = local(*year, *month, *day, *ns);
+  LogStamp stamp = local_stamp(*year, *month, *day, *ns);
   take_zone(tried, stamp);
   cursor = tried;
   return stamp;
@@ -116,7 +132,7 @@ std::optional<LogStamp> month_day_stamp(Cursor& cursor) {
   const auto ns = take_clock_time(tried, false);
   if (!ns) return std::nullopt;
   cursor = tried;
-  return local(-1, *month, *day, *ns);
+  return local_stamp(-1, *month, *day, *ns);
 }
 
 // "06/24/2026-15:44:20", "03/15/2024 12:39:26".
@@ -132,7 +148,7 @@ std::optional<LogStamp> slash_stamp(Cursor& cursor) {
   const auto ns = take_clock_time(tried, true);
   if (!ns) return std::nullopt;
   cursor = tried;
-  return local(*year, *month, *day, *ns);
+  return local_stamp(*year, *month, *day, *ns);
 }
 
 std::optional<std::int64_t> take_month_name(Cursor& cursor) {
@@ -162,7 +178,7 @@ std::optional<LogStamp> named_month_stamp(Cursor& cursor) {
   const bool dated = year && *year >= 1970 && *year <= kLastYear && !is_word(with_year.peek());
   if (dated) tried = with_year;
   cursor = tried;
-  return local(dated ? *year : -1, *month, *day, *ns);
+  return local_stamp(dated ? *year : -1, *month, *day, *ns);
 }
 
 // "  1843.308145" since boot, "1784621081.896649" since 1970, "1784621081896.6" in milliseconds.
@@ -189,7 +205,7 @@ std::optional<LogStamp> number_stamp(Cursor& cursor) {
 std::optional<LogStamp> time_only_stamp(Cursor& cursor) {
   const auto ns = take_clock_time(cursor, true);
   if (!ns) return std::nullopt;
-  return local(-1, -1, -1, *ns);
+  return local_stamp(-1, -1, -1, *ns);
 }
 
 }  // namespace
@@ -217,7 +233,7 @@ std::optional<LogStamp> take_glog_stamp(std::string_view& text) {
   const auto ns = take_clock_time(cursor, true);
   if (!ns) return std::nullopt;
   text = cursor.rest();
-  return local(-1, *month, *day, *ns);
+  return local_stamp(-1, *month, *day, *ns);
 }
 
 }  // namespace teller

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/json_fields.h"
 #include "merge/shifted_lines.h"
 #include "run_folder/run_clock.h"
 #include "run_folder/run_folder.h"
@@ -29,25 +30,16 @@ struct Part {
   std::string state;
 };
 
-Json at(const Json& object, const char* key) {
-  return object.is_object() ? object.value(key, Json()) : Json();
-}
-
-std::string text_at(const Json& object, const char* key) {
-  const Json value = at(object, key);
-  return value.is_string() ? value.get<std::string>() : "";
-}
-
 Result<Part> open_part(const std::string& path) {
   TELLER_TRY(RunFolder run, RunFolder::open(path));
   SourceClock clock = read_clock(run.manifest());
-  std::string state = text_at(run.manifest(), "state");
+  std::string state = text_of(run.manifest(), "state");
   return Part{std::move(run), std::move(clock), std::move(state)};
 }
 
 // The digest of a run's events; "" where it has none yet.
 std::string events_digest(const Part& part) {
-  return text_at(at(at(part.run.manifest(), "artifacts"), "events"), "digest");
+  return text_of(member(member(part.run.manifest(), "artifacts"), "events"), "digest");
 }
 
 class Merger {
@@ -81,7 +73,7 @@ std::int64_t Merger::shift_of(const Part& part) const {
 
 // What a manifest lists and a reader may not follow (a link, a path that leads out) is no silence.
 Status check_files(const Part& part, const char* artefact, std::size_t usable) {
-  const Json listed = at(at(at(part.run.manifest(), "artifacts"), artefact), "files");
+  const Json listed = member(member(member(part.run.manifest(), "artifacts"), artefact), "files");
   if (!listed.is_array() || listed.size() <= usable) return {};
   return Error{ErrorCode::kCorrupt,
                "merging " + part.run.path() + ": " + std::to_string(listed.size() - usable) +
@@ -105,7 +97,8 @@ Status Merger::copy_events(const Part& part, const RunFolder& out) {
     if (error) return errno_error("copying " + part.run.file(file), error.value());
     event_files_.push_back(copy);
   }
-  const Json records = at(at(at(part.run.manifest(), "artifacts"), "events"), "records");
+  const Json records =
+      member(member(member(part.run.manifest(), "artifacts"), "events"), "records");
   if (records.is_number_unsigned()) events_ += records.get<std::uint64_t>();
   return {};
 }
@@ -157,10 +150,10 @@ void Merger::describe(RunFolder& out) const {
                       {"host", part.clock.host.empty() ? Json() : Json(part.clock.host)},
                       {"state", part.state},
                       {"shift_ns", shift_of(part)},
-                      {"target", at(part.run.manifest(), "target")},
-                      {"counters", at(part.run.manifest(), "counters")}});
+                      {"target", member(part.run.manifest(), "target")},
+                      {"counters", member(part.run.manifest(), "counters")}});
   }
-  if (hosts.size() == 1) manifest["host"] = at(parts_[0].run.manifest(), "host");
+  if (hosts.size() == 1) manifest["host"] = member(parts_[0].run.manifest(), "host");
   manifest["merged"] = std::move(merged);
 }
 

@@ -1,11 +1,12 @@
 // Hangs device activities under the calls that launched them: correlation id first, External id
-// where there is no call.
+// where there is no call, flows last.
 #include <algorithm>
 #include <limits>
 #include <set>
 #include <tuple>
 
 #include "base/huge_pages.h"
+#include "reconstruct/flow_binding.h"
 #include "reconstruct/item_order.h"
 #include "reconstruct/passes.h"
 #include "reconstruct/text_key.h"
@@ -87,6 +88,7 @@ class Binder {
     sort_keys(work_, activities_);
     bind_by_correlation();
     bind_by_external();
+    if (work_.sources[source_].flow_ends > 0) bind_loose();
   }
 
  private:
@@ -129,11 +131,14 @@ class Binder {
     Item& item = work_.items[activity];
     item.parent = call;
     ++work_.counters.bound_by_correlation;
-    if (name_facts(work_, source_, work_.items[call].event->name).graph_launch) {
-      item.flags |= kNodeGraph;
-      if (call != last_launch_) ++work_.counters.graph_launches;
-      last_launch_ = call;
-    }
+    mark_graph(call, item);
+  }
+
+  void mark_graph(std::uint32_t call, Item& activity) {
+    if (!name_facts(work_, source_, work_.items[call].event->name).graph_launch) return;
+    activity.flags |= kNodeGraph;
+    if (call != last_launch_) ++work_.counters.graph_launches;
+    last_launch_ = call;
   }
 
   // Correlation ids rise: an id below the smallest of its process's calls was given before the
@@ -151,6 +156,7 @@ class Binder {
     }
     before_window ? ++work_.counters.before_window : ++work_.counters.without_call;
     if (before_window) early_.push_back(index);
+    loose_.push_back(index);
   }
 
   // A graph's launch has many activities that begin at one time: any of them may come twice.
@@ -171,9 +177,9 @@ class Binder {
   // Calls outside every range of their thread, and activities without a call, hang under the
   // operator that carries the same External id.
   void bind_by_external() {
+    std::sort(early_.begin(), early_.end());
     if (homeless_.empty()) return;
     sort_keys(work_, homeless_);
-    std::sort(early_.begin(), early_.end());
     sort_keys(work_, operators_);
     std::size_t at = 0;
     for (const Key& wanted : homeless_) {
@@ -195,8 +201,28 @@ class Binder {
       return;
     }
     ++work_.counters.bound_by_external_id;
+    found_home(index);
+  }
+
+  // An activity that was counted as one without a call.
+  void found_home(std::uint32_t index) {
     const bool early = std::binary_search(early_.begin(), early_.end(), index);
     early ? --work_.counters.before_window : --work_.counters.without_call;
+  }
+
+  void bind_loose() {
+    std::erase_if(loose_, [&](auto index) { return work_.items[index].parent != kNoIndex; });
+    if (loose_.empty()) return;
+    std::vector<std::uint32_t> bound = bind_by_flows(work_, source_, std::move(loose_));
+    std::sort(bound.begin(), bound.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const std::uint32_t left = work_.items[a].parent, right = work_.items[b].parent;
+      return left != right ? left < right : a < b;
+    });
+    for (const std::uint32_t index : bound) {
+      ++work_.counters.bound_by_flow;
+      found_home(index);
+      mark_graph(work_.items[index].parent, work_.items[index]);
+    }
   }
 
   Workspace& work_;
@@ -207,6 +233,7 @@ class Binder {
   std::vector<Key> operators_;
   std::vector<Key> homeless_;
   std::vector<std::uint32_t> early_;
+  std::vector<std::uint32_t> loose_;  // activities without a call by id
   // Activities of one id and begin, as far as duplicates are equal.
   std::set<std::tuple<std::int64_t, StringId, TrackId, std::uint16_t, TextKey>> twins_;
   std::uint32_t last_launch_ = kNoIndex;

@@ -52,6 +52,7 @@ struct ReconstructCounters {
   std::uint64_t device_activities = 0;
   std::uint64_t bound_by_correlation = 0;
   std::uint64_t bound_by_external_id = 0;
+  std::uint64_t bound_by_flow = 0;
   std::uint64_t before_window = 0;         // their call lies before the capture's first call
   std::uint64_t without_call = 0;          // no call, and none explained by the window
   std::uint64_t graph_launches = 0;        // launches of graphs that own device activities
@@ -71,6 +72,7 @@ struct ReconstructCounters {
   std::uint64_t calls_in_steps = 0;
   std::uint64_t device_in_steps = 0;
   std::uint64_t worker_ranges_in_steps = 0;   // ranges of worker threads hung under a step
+  std::uint64_t worker_ranges_by_flow = 0;    // of them: by the steps of their forward operators
   std::uint64_t worker_ranges_ambiguous = 0;  // lie in several steps at once
   // What worker processes did for a call of the engine: hung under its step, or not told whose.
   std::uint64_t worker_calls_in_steps = 0;
@@ -112,6 +114,7 @@ void visit_counters(Counters& c, Visit&& visit) {
   TELLER_COUNTER(device_activities);
   TELLER_COUNTER(bound_by_correlation);
   TELLER_COUNTER(bound_by_external_id);
+  TELLER_COUNTER(bound_by_flow);
   TELLER_COUNTER(before_window);
   TELLER_COUNTER(without_call);
   TELLER_COUNTER(graph_launches);
@@ -129,6 +132,7 @@ void visit_counters(Counters& c, Visit&& visit) {
   TELLER_COUNTER(calls_in_steps);
   TELLER_COUNTER(device_in_steps);
   TELLER_COUNTER(worker_ranges_in_steps);
+  TELLER_COUNTER(worker_ranges_by_flow);
   TELLER_COUNTER(worker_ranges_ambiguous);
   TELLER_COUNTER(worker_calls_in_steps);
   TELLER_COUNTER(worker_calls_unjoined);

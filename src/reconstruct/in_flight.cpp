@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "reconstruct/call_names.h"
 #include "reconstruct/graph_captures.h"
-#include "reconstruct/json_fields.h"
 #include "reconstruct/passes.h"
 #include "reconstruct/stream_progress.h"
 

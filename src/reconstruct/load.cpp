@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/huge_pages.h"
-#include "reconstruct/json_fields.h"
+#include "base/json_fields.h"
 #include "reconstruct/passes.h"
 
 namespace teller {

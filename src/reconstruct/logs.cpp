@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "base/mapped_file.h"
 #include "logs/entries.h"
 #include "logs/line.h"
-#include "reconstruct/json_fields.h"
 #include "reconstruct/log_ids.h"
 #include "reconstruct/log_places.h"
 #include "reconstruct/passes.h"

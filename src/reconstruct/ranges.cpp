@@ -345,6 +345,7 @@ class Collector {
 
   // A thread that ends a forward-backward flow runs the backward pass for the thread that began it.
   void note_flow_end(const EventRecord& event) {
+    ++source_.flow_ends;
     if (event.category != 0 && event.category == source_.forward_backward) {
       thread_of(event).worker = true;
     }
@@ -371,7 +372,7 @@ void collect_source(Workspace& work, std::uint16_t index) {
   work.counters = counters;
   Source& source = work.sources[index];
   source.balance = {};
-  source.calls = source.devices = source.linked_ranges = 0;
+  source.calls = source.devices = source.linked_ranges = source.flow_ends = 0;
   Collector(work, index).run_sorted(collector.unordered());
 }
 

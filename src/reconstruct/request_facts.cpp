@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "reconstruct/family.h"
-#include "reconstruct/json_fields.h"
 #include "reconstruct/log_ids.h"
 #include "reconstruct/passes.h"
 

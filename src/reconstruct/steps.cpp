@@ -1,9 +1,11 @@
 // Finds the steps: their roots, the threads that work for them, and which step every item is in.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/huge_pages.h"
+#include "reconstruct/backward_steps.h"
 #include "reconstruct/interval_index.h"
 #include "reconstruct/item_order.h"
 #include "reconstruct/passes.h"
@@ -21,6 +23,12 @@ struct ProcessSteps {
   IntervalIndex open;
 };
 
+// Tops of worker threads whose times do not tell their step.
+struct Undecided {
+  std::vector<std::uint32_t> items;
+  std::vector<bool> several;  // it lies in several, else in none
+};
+
 class StepFinder {
  public:
   explicit StepFinder(Workspace& work) : work_(work), items_(work.items) {
@@ -33,6 +41,7 @@ class StepFinder {
     number_steps();
     attach_workers();
     for (const Thread& thread : work_.threads) spread(thread);
+    attach_backward();
     for (const std::uint32_t thread : join_worker_processes(work_, roots_)) {
       spread(work_.threads[thread]);
     }
@@ -98,17 +107,46 @@ class StepFinder {
     for (std::uint32_t at = thread.first; at < thread.first + thread.count; ++at) {
       Item& item = items_[work_.order[at]];
       if (item.parent != kNoIndex || item.kind == ItemKind::kRecord) continue;
-      if (const std::uint32_t step = only_step_around(steps, item); step != kNoIndex) {
+      bool several = false;
+      const std::uint32_t step = only_step_around(steps, item, several);
+      if (step != kNoIndex) {
         item.parent = roots_.items[step];
         ++work_.counters.worker_ranges_in_steps;
+        continue;
+      }
+      if (several) ++work_.counters.worker_ranges_ambiguous;
+      if (item.kind != ItemKind::kRange || work_.sources[thread.source].forward_backward == 0) {
+        continue;
+      }
+      undecided_[thread.source].items.push_back(work_.order[at]);
+      undecided_[thread.source].several.push_back(several);
+    }
+  }
+
+  // What lies in several steps at once, or reaches over the end of one, goes to that of its forward
+  // pass, where flows tell.
+  void attach_backward() {
+    std::set<std::uint32_t> threads;
+    for (const auto& [source, roots] : undecided_) {
+      const std::vector<std::uint32_t> steps = steps_of_backward(work_, source, roots.items);
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (steps[i] == kNoIndex) continue;
+        Item& item = items_[roots.items[i]];
+        item.parent = roots_.items[steps[i]];
+        ++work_.counters.worker_ranges_in_steps;
+        ++work_.counters.worker_ranges_by_flow;
+        if (roots.several[i]) --work_.counters.worker_ranges_ambiguous;
+        threads.insert(work_.thread_of_track[item.track]);
       }
     }
+    for (const std::uint32_t thread : threads) spread(work_.threads[thread]);
   }
 
   // The one step that holds the item; kNoIndex for none or several. A step that never ended holds
   // only what no other does, and of several such it is the one that began last: those before it
   // hang, and what runs beside them is not theirs.
-  std::uint32_t only_step_around(const ProcessSteps& steps, const Item& item) {
+  static std::uint32_t only_step_around(const ProcessSteps& steps, const Item& item,
+                                        bool& several) {
     const IntervalIndex& ended = steps.ended;
     const std::size_t at = ended.last_reaching(ended.begun_by(item.begin_ns), item.end_ns);
     if (at == IntervalIndex::kNone) {
@@ -117,7 +155,7 @@ class StepFinder {
       return last == IntervalIndex::kNone ? kNoIndex : steps.open.id(last);
     }
     if (ended.last_reaching(at, item.end_ns) == IntervalIndex::kNone) return ended.id(at);
-    ++work_.counters.worker_ranges_ambiguous;
+    several = true;
     return kNoIndex;
   }
 
@@ -205,6 +243,7 @@ class StepFinder {
   Workspace& work_;
   std::vector<Item>& items_;
   StepRoots roots_;
+  std::map<std::uint16_t, Undecided> undecided_;  // by source
 };
 
 void count_coverage(Workspace& work) {

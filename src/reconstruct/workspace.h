@@ -97,6 +97,7 @@ struct Source {
   std::size_t calls = 0;  // items of these kinds
   std::size_t devices = 0;
   std::size_t linked_ranges = 0;  // ranges with an External id
+  std::size_t flow_ends = 0;
 };
 
 // A place where host ranges nest: a thread of a source (several tracks may name the same one).

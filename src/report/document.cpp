@@ -117,12 +117,6 @@ Json reason_json(const Chains& chains, const Json& reason) {
 
 }  // namespace
 
-Json member(const Json& object, const char* key) {
-  if (!object.is_object()) return {};
-  const auto found = object.find(key);
-  return found == object.end() ? Json() : *found;
-}
-
 std::uint32_t index_below(const Json& number, std::size_t count) {
   if (!number.is_number_unsigned() || number.get<std::uint64_t>() >= count) return kNoIndex;
   return number.get<std::uint32_t>();

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json_fields.h"
 #include "report/report.h"
 #include "run_folder/chains.h"
 
@@ -78,8 +79,6 @@ Json logs_json(const Source& source, const ChainChoice& choice);
 // One log line with what it was aligned to.
 Json log_json(const Chains& chains, std::uint32_t line);
 
-// The member `key` of an object, null if it is none or lacks it: artefacts may be from anyone.
-Json member(const Json& object, const char* key);
 // A JSON number as an index below `count`; kNoIndex if it is anything else.
 std::uint32_t index_below(const Json& number, std::size_t count);
 

@@ -32,10 +32,10 @@ Result<Judgement> read_judgement(const RunFolder& run, const std::string& name,
   Json json = parse_json(text);
   const std::string what = "reading " + name + " of run " + run.path() + ": ";
   const std::string again = "run teller " + command + " RUN again";
-  if (report_detail::member(json, "format") != "teller." + name) {
+  if (member(json, "format") != "teller." + name) {
     return Error{ErrorCode::kCorrupt, what + "it holds something else", again};
   }
-  if (report_detail::member(json, "version") != 1) {
+  if (member(json, "version") != 1) {
     return Error{ErrorCode::kUnsupported, what + "made by another version of teller", again};
   }
   return Judgement{std::move(json), "current"};

@@ -24,7 +24,8 @@ RoleNames::RoleNames(const RunFolder& run) {
   if (!files || std::find(files->begin(), files->end(), kFile) == files->end()) return;
   const auto text = read_file(run.file(kFile), "roles", kMostRolesBytes);
   if (!text) return;
-  for (const Json& entry : member(parse_json(*text), "names")) {
+  const Json roles = parse_json(*text);
+  for (const Json& entry : member(roles, "names")) {
     const std::string role = text_of(member(entry, "role"));
     if (role.empty()) continue;
     roles_[{text_of(member(entry, "layer")), text_of(member(entry, "name"))}] = role;

@@ -14,11 +14,6 @@ constexpr double kFull = 0.95;
 // Pages that had to be read from disk, of one process.
 constexpr double kManyMajorFaults = 1000;
 
-double number_of(const Json& object, const char* key) {
-  const Json value = member(object, key);
-  return value.is_number() ? value.get<double>() : 0;
-}
-
 std::string whole(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.0f", value);
@@ -43,25 +38,25 @@ class Notes {
 
 void see_group(const Json& group, Notes& notes) {
   const std::string name = "control group " + name_of(group, "path") + ": ";
-  if (number_of(group, "throttled_periods") > 0) {
+  if (real_of(group, "throttled_periods") > 0) {
     char seconds[32];
-    std::snprintf(seconds, sizeof seconds, "%.2f s", number_of(group, "throttled_ns") / 1e9);
+    std::snprintf(seconds, sizeof seconds, "%.2f s", real_of(group, "throttled_ns") / 1e9);
     notes.add("cpu_throttled",
               name + "its processes were held back in " +
-                  whole(number_of(group, "throttled_periods")) + " of " +
-                  whole(number_of(group, "periods")) + " periods, " + seconds +
+                  whole(real_of(group, "throttled_periods")) + " of " +
+                  whole(real_of(group, "periods")) + " periods, " + seconds +
                   " in all, at a limit of " + member(group, "cpu_limit").dump() + " cores",
               "Raise the CPU limit, or start fewer threads than it has cores.");
   }
-  if (number_of(group, "oom_kills") > 0) {
+  if (real_of(group, "oom_kills") > 0) {
     notes.add("oom_kill",
-              name + whole(number_of(group, "oom_kills")) + " processes killed for memory",
+              name + whole(real_of(group, "oom_kills")) + " processes killed for memory",
               "Raise the memory limit, or look for what grew before.");
   }
-  const double limit = number_of(group, "memory_limit");
-  if (limit > 0 && number_of(group, "memory_max") >= kFull * limit) {
+  const double limit = real_of(group, "memory_limit");
+  if (limit > 0 && real_of(group, "memory_max") >= kFull * limit) {
     notes.add("memory_limit",
-              name + "memory reached " + whole(100 * number_of(group, "memory_max") / limit) +
+              name + "memory reached " + whole(100 * real_of(group, "memory_max") / limit) +
                   " % of its limit",
               "Near the limit the kernel takes pages back, and everything waits for it.");
   }
@@ -79,31 +74,31 @@ void see_gpu(const Json& gpu, Notes& notes) {
               "of hardware."
             : "Compare its clocks with the other GPUs'; look at power limit and cooling.");
   }
-  if (number_of(gpu, "ecc_uncorrected") > 0) {
+  if (real_of(gpu, "ecc_uncorrected") > 0) {
     notes.add("gpu_ecc",
-              name + whole(number_of(gpu, "ecc_uncorrected")) + " uncorrected memory errors",
+              name + whole(real_of(gpu, "ecc_uncorrected")) + " uncorrected memory errors",
               "Drain the node and test the GPU.");
   }
 }
 
 void see_engine(const Json& engine, Notes& notes) {
   const std::string name = "engine at " + name_of(engine, "url") + ": ";
-  if (number_of(engine, "kv_usage_max") >= kFull) {
+  if (real_of(engine, "kv_usage_max") >= kFull) {
     notes.add(
-        "kv_full", name + "KV cache up to " + whole(100 * number_of(engine, "kv_usage_max")) + " %",
+        "kv_full", name + "KV cache up to " + whole(100 * real_of(engine, "kv_usage_max")) + " %",
         "Requests wait or are preempted when it is full: compare the pool's size and the load.");
   }
-  if (number_of(engine, "preemptions") > 0) {
-    notes.add("preemptions", name + whole(number_of(engine, "preemptions")) + " preemptions",
+  if (real_of(engine, "preemptions") > 0) {
+    notes.add("preemptions", name + whole(real_of(engine, "preemptions")) + " preemptions",
               "Each computes its tokens anew: compare the pool's size and the load.");
   }
 }
 
 void see_process(const Json& process, Notes& notes) {
-  if (number_of(process, "major_faults") >= kManyMajorFaults) {
+  if (real_of(process, "major_faults") >= kManyMajorFaults) {
     notes.add("major_faults",
               "process " + name_of(process, "pid") + " waited for " +
-                  whole(number_of(process, "major_faults")) + " pages from disk",
+                  whole(real_of(process, "major_faults")) + " pages from disk",
               "Memory is short, or files are read through maps from a slow disk.");
   }
 }

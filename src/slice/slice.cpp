@@ -147,11 +147,12 @@ Status check_weights(const SliceOptions& o) {
 }
 
 Status check_options(const SliceOptions& o) {
-  if (o.min_ratio <= 1 || o.min_family_ratio <= 1 || o.min_run_ratio <= 1) {
+  const auto above = [](double value, double least) { return value > least; };  // false for NaN
+  if (!above(o.min_ratio, 1) || !above(o.min_family_ratio, 1) || !above(o.min_run_ratio, 1)) {
     return Error{ErrorCode::kUsage, "slice: a ratio must be larger than 1", ""};
   }
   if (o.min_steps == 0 || o.min_passed_over == 0 || o.min_preemptions == 0 ||
-      o.min_baseline_steps == 0 || o.min_z <= 0) {
+      o.min_baseline_steps == 0 || !above(o.min_z, 0)) {
     return Error{ErrorCode::kUsage, "slice: a threshold must be larger than 0", ""};
   }
   return {};

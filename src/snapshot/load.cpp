@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "snapshot/native_stack.h"
 #include "snapshot/stacks.h"
 #include "snapshot/write.h"
@@ -16,28 +17,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kMostBytes = 256u << 20;
-
-const Json& member(const Json& object, const char* key) {
-  static const Json none;
-  if (!object.is_object()) return none;
-  const auto found = object.find(key);
-  return found == object.end() ? none : *found;
-}
-
-std::string text_of(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  return value.is_string() ? value.get<std::string>() : "";
-}
-
-std::int64_t number_of(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  return value.is_number_integer() ? value.get<std::int64_t>() : 0;
-}
-
-double real_of(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  return value.is_number() ? value.get<double>() : 0;
-}
 
 std::optional<int> small_of(const Json& object, const char* key) {
   const Json& value = member(object, key);
@@ -59,7 +38,7 @@ Stack load_stack(const Json& list) {
 
 SeenThread load_thread(const Json& json) {
   SeenThread thread;
-  thread.tid = number_of(json, "tid");
+  thread.tid = number_of(json, "tid", 0);
   thread.name = text_of(json, "name");
   thread.behaviour = text_of(json, "behaviour");
   thread.cpu_share = real_of(json, "cpu_share");
@@ -71,7 +50,7 @@ SeenThread load_thread(const Json& json) {
   thread.for_ever = member(json, "for_ever") == true;
   const Json& futex = member(json, "futex");
   if (futex.is_number_unsigned()) thread.futex = futex.get<std::uint64_t>();
-  thread.lock_owner = number_of(json, "lock_owner");
+  thread.lock_owner = number_of(json, "lock_owner", 0);
   thread.owns_gil = member(json, "owns_gil") == true;
   thread.stack = load_stack(member(json, "stack"));
   // Without py-spy the interpreter's own functions tell that a thread runs Python.
@@ -95,8 +74,8 @@ std::string command_of(const Json& argv) {
 
 SeenProcess load_process(const Json& json) {
   SeenProcess process;
-  process.pid = number_of(json, "pid");
-  process.ppid = number_of(json, "ppid");
+  process.pid = number_of(json, "pid", 0);
+  process.ppid = number_of(json, "ppid", 0);
   process.role = text_of(json, "role");
   const std::string state = text_of(json, "state");
   if (!state.empty()) process.state = state[0];
@@ -143,9 +122,9 @@ Result<Seen> load_snapshot(const RunFolder& run) {
   for (const Json& process : member(document, "processes"))
     seen.processes.push_back(load_process(process));
   const Json& taken = member(document, "taken");
-  seen.begin_ns = number_of(taken, "begin_ns");
-  seen.window_s = static_cast<double>(number_of(taken, "window_ns")) / 1e9;
-  seen.samples = static_cast<int>(number_of(taken, "samples"));
+  seen.begin_ns = number_of(taken, "begin_ns", 0);
+  seen.window_s = static_cast<double>(number_of(taken, "window_ns", 0)) / 1e9;
+  seen.samples = static_cast<int>(number_of(taken, "samples", 0));
   seen.whole_job = member(taken, "whole_job") == true;
   seen.gaps = member(document, "gaps").size();
   return seen;

@@ -12,6 +12,7 @@
 
 #include "base/command.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "snapshot/native_stack.h"
 #include "snapshot/secrets.h"
 
@@ -25,20 +26,10 @@ constexpr std::size_t kMostBytes = 16u << 20;
 constexpr std::size_t kLongestName = 200;
 constexpr std::size_t kLongestLine = 4096;
 
-std::string text_of(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-std::int64_t number_of(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
-}
-
 Frame pyspy_frame(const Json& json) {
   Frame frame;
   frame.file = text_of(json, "filename");
-  frame.line = static_cast<int>(std::clamp<std::int64_t>(number_of(json, "line"), 0, 1 << 30));
+  frame.line = static_cast<int>(std::clamp<std::int64_t>(number_of(json, "line", 0), 0, 1 << 30));
   const std::string module = text_of(json, "module");
   frame.python = module.empty();
   frame.function = frame.python ? text_of(json, "name").substr(0, kLongestName)
@@ -105,7 +96,7 @@ Result<std::map<std::int64_t, PythonThread>> parse_pyspy(std::string_view json) 
           thread.stack.push_back(pyspy_frame(frame));
       }
     }
-    const std::int64_t tid = number_of(one, "os_thread_id");
+    const std::int64_t tid = number_of(one, "os_thread_id", 0);
     if (tid > 0) threads[tid] = std::move(thread);
   }
   return threads;

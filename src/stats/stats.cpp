@@ -9,6 +9,7 @@
 #include "base/bounded_counts.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "base/terminal.h"
 #include "run_folder/context_peaks.h"
 #include "run_folder/event_file.h"
@@ -22,11 +23,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kReportLimit = 256u << 20;
-
-Json member(const Json& owner, const char* key) {
-  const auto found = owner.find(key);
-  return found == owner.end() ? Json() : *found;
-}
 
 Json sorted(const Json& object) {
   std::map<std::string, Json> entries;

@@ -175,7 +175,9 @@ def test_a_command_writes_a_run_of_its_own(server: Callable[..., Server]) -> Non
     assert "control" not in one.manifest()["trace"]
     assert run_teller("verify", one.run).returncode == 0
     again = run_teller("trigger", one.run)
-    expect_one_line(again, 2, says="not being recorded with --last")
+    expect_one_line(again, 2, says="its recording has ended")
+    assert "holds what was kept last" in again.stderr and "nothing needs to be triggered" not in again.stderr
+    expect_one_line(run_teller("trigger", written), 2, says="it is a window that a trigger wrote")
 
 
 def test_clients_that_say_nothing_keep_nobody_out(server: Callable[..., Server]) -> None:
@@ -321,9 +323,9 @@ def test_wrong_requests_are_refused(tmp_path: Path) -> None:
     assert b"is empty" in trace(tmp_path / "run", "/bin/true", options=("--log", "")).stderr
     for options in (("--last", "1e300"), ("--last", "1s", "--after", "1e12"), ("--last", "1s", "--trigger-slow-step", "nan"),
                     ("--last", "1s", "--window-memory", "-1"), ("--keep", "3"), ("--trigger-log", "x"), ("--last", "1fortnight"), ("--last", "-1s"), ("--last", "0")):
-        assert trace(tmp_path / "run", "/bin/true", options=options).returncode == 2, options
+        assert trace(tmp_path / "run", "/bin/true", options=options).returncode == 125, options
     assert trace(tmp_path / "plain", "/bin/true").returncode == 0
-    expect_one_line(run_teller("trigger", tmp_path / "plain"), 2, says="not being recorded with --last")
+    expect_one_line(run_teller("trigger", tmp_path / "plain"), 2, says="it was not recorded with --last")
     expect_one_line(run_teller("trigger", tmp_path), 3, 4)
     # A manifest that names a socket where nobody listens.
     data = manifest(tmp_path / "plain")
@@ -387,7 +389,7 @@ def test_after_its_time_nobody_waits_for_the_recorder(server: Callable[..., Serv
     one = server("--last", "30s", "--duration", "0.5")
     one.tell("steps 3")
     until(lambda: "control" not in one.manifest()["trace"])
-    expect_one_line(run_teller("trigger", one.run, timeout=20), 2, says="not being recorded with --last")
+    expect_one_line(run_teller("trigger", one.run, timeout=20), 2, says="its recording has ended")
     one.tell("steps 3")
     one.end()
 

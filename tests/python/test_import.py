@@ -8,6 +8,7 @@ import io
 import json
 import os
 import pickle
+import shutil
 import signal
 import sqlite3
 import struct
@@ -232,7 +233,7 @@ def test_every_member_of_an_archive_is_counted_once(tmp_path, pack):
         "members": 7, "traces": 2, "archives": 1, "others": 1, "folders": 2, "links": 1}
     assert len(got["sources"]) == 2 and len(got["skipped"]) == 3 and got["notes"] == []
     text = run_import(tmp_path / "a.tar", "-o", tmp_path / "run", "--overwrite").stdout
-    assert "7 members = 2 traces + 1 archives + 1 other files + 2 folders + 1 links and devices" in text
+    assert "7 members = 2 traces + 0 logs + 0 copies + 1 archives + 1 other files + 2 folders + 1 links and devices" in text
 
 
 def test_folders_count_what_they_hold(tmp_path):
@@ -244,10 +245,90 @@ def test_folders_count_what_they_hold(tmp_path):
     (job / "link").symlink_to("sub")
     got = imported_json(job, "-o", tmp_path / "run")
     folder, archive = got["containers"]
-    assert (folder["members"], folder["traces"], folder["archives"], folder["others"], folder["folders"], folder["links"]) == (
-        5, 1, 1, 1, 1, 1)
+    (job / "notes.md").write_text("# Notes\n\nnothing here\n")
+    got = imported_json(job, "-o", tmp_path / "run", "--overwrite")
+    folder, archive = got["containers"]
+    assert counts_of(folder) == {"members": 6, "traces": 1, "logs": 1, "archives": 1, "others": 1, "folders": 1, "links": 1}
     assert archive["members"] == archive["traces"] == 1
-    assert {one["why"] for one in got["skipped"]} == {"it is a log: give it with --log", "it is a link to a folder"}
+    assert {one["why"] for one in got["skipped"]} == {"it is no trace and no log", "it is a link to a folder"}
+    assert [log["file"] for log in got["logs"]] == ["serve.log"] and got["log_lines"] == 1
+
+
+def counts_of(container: dict) -> dict:
+    counts = {key: value for key, value in container.items() if key not in ("name", "kind") and value}
+    assert counts["members"] == sum(value for key, value in counts.items() if key != "members"), container
+    return counts
+
+
+def test_logs_in_folders_and_archives_are_found_by_what_they_hold(tmp_path):
+    job, out = tmp_path / "job", ("-o", tmp_path / "run", "--overwrite")
+    (job / "logs").mkdir(parents=True)
+    (job / "rank0.json").write_bytes(trace_of(0))
+    line = "INFO 11-03 23:14:01 [core.py:349] "
+    (job / "logs" / "stdout.0").write_text(line + "zero\n")
+    (job / "logs" / "serve.log.gz").write_bytes(gzip.compress((line + "one\n" + line + "two\n").encode()))
+    (job / "logs" / "config.log").write_text("learning_rate = 3\nbatch = 4\n")  # no log, whatever its name
+    (job / "logs" / "empty.log").write_text("")
+    (job / "more.tgz").write_bytes(gzip.compress(tar_with({"node1.log": (line + "three\n").encode()})))
+    got = imported_json(job, *out)
+    assert counts_of(got["containers"][0]) == {"members": 7, "traces": 1, "logs": 2, "archives": 1, "others": 2, "folders": 1}
+    assert counts_of(got["containers"][1]) == {"members": 1, "logs": 1}
+    assert sorted(log["file"] for log in got["logs"]) == ["more.tgz: node1.log", "serve.log.gz", "stdout.0"] and got["log_lines"] == 4
+    texts = [json.loads(line)["text"].split("] ")[1] for line in (tmp_path / "run" / "logs.jsonl").read_text().splitlines()]
+    assert sorted(texts) == ["one", "three", "two", "zero"]
+    # Zones go by the names that are shown.
+    run_import(job, *out, "--log-timezone", "more.tgz: node1.log=UTC", "--log-timezone", f"{job / 'logs' / 'stdout.0'}=+01:00")
+    got = imported_json(job, *out, "--no-logs")
+    assert counts_of(got["containers"][0]) == {"members": 7, "traces": 1, "archives": 1, "others": 4, "folders": 1}
+    assert got["logs"] == [] and sum(one["why"] == "it is a log (--no-logs)" for one in got["skipped"]) == 3
+    # A folder of logs beside a named trace; alone it is no run.
+    assert imported_json(job / "rank0.json", job / "logs", *out)["log_lines"] == 3
+    fails(2, "it is a log, and no trace is given", job / "logs", *out)
+    fails(4, "none of its 4 files is a trace or a log", job / "logs", *out, "--no-logs")
+
+
+def test_a_log_that_was_found_and_is_damaged_is_skipped(tmp_path):
+    job, out = tmp_path / "job", ("-o", tmp_path / "run", "--overwrite")
+    job.mkdir()
+    (job / "a.json").write_bytes(trace_of(0))
+    lines = "".join(f"INFO 11-03 23:14:01 [core.py:349] {i * i}\n" for i in range(2000)).encode()
+    (job / "b.log").write_bytes(lines)
+    (job / "cut.log.gz").write_bytes(gzip.compress(lines + lines)[:-12])
+    done = run_import(job, *out, "--json")
+    got = json.loads(done.stdout)
+    assert done.returncode == 0 and [log["file"] for log in got["logs"]] == ["b.log"]
+    assert got["log_lines"] == 2000 == len((tmp_path / "run" / "logs.jsonl").read_text().splitlines())
+    assert counts_of(got["containers"][0]) == {"members": 3, "traces": 1, "logs": 1, "others": 1}
+    assert "1 inputs that were found can't be read and were skipped" in done.stderr and "cut.log.gz" in done.stderr
+    fails(4, "cut.log.gz", job / "a.json", job / "cut.log.gz", *out)  # named
+
+
+def test_what_lies_in_a_folder_twice_is_imported_once(tmp_path):
+    job, out = tmp_path / "job", ("-o", tmp_path / "run", "--overwrite")
+    (job / "copy").mkdir(parents=True)
+    trace = json.dumps({"traceEvents": [event(ts=i) for i in range(30_000)]}).encode()  # more than is sniffed at
+    log = b"INFO 11-03 23:14:01 [core.py:349] up\n"
+    (job / "trace.json").write_bytes(trace)
+    (job / "trace.json.gz").write_bytes(gzip.compress(trace))
+    (job / "copy" / "t.json").write_bytes(trace)
+    (job / "other.json").write_bytes(trace.replace(b'"ts": 29999', b'"ts": 29998'))
+    (job / "a.log").write_bytes(log)
+    (job / "b.log").write_bytes(log)
+    done = run_import(job, *out, "--json")
+    got = json.loads(done.stdout)
+    assert [source["file"] for source in got["sources"]] == ["t.json", "other.json"] and got["log_lines"] == 1
+    assert counts_of(got["containers"][0]) == {"members": 7, "traces": 2, "logs": 1, "copies": 3, "folders": 1}
+    assert {Path(one["file"]).name: one["why"] for one in got["skipped"]} == {
+        "trace.json": f"it holds the same as {job / 'copy' / 't.json'}",
+        "trace.json.gz": f"it holds the same as {job / 'copy' / 't.json'}",
+        "b.log": f"it holds the same as {job / 'a.log'}"}
+    assert done.stderr.count("hold the same as others and were left out") == 1 and "3 inputs" in done.stderr
+    assert run_teller("verify", tmp_path / "run").returncode == 0
+    # What was named is taken before what was found; what was named twice is a mistake.
+    got = imported_json(job, job / "trace.json", "--log", job / "b.log", *out)
+    assert [source["file"] for source in got["sources"]] == ["other.json", "trace.json"]
+    assert [one["file"] for one in got["logs"]] == ["b.log"]
+    fails(2, "it holds the same as", job / "trace.json", job / "trace.json.gz", *out)
 
 
 def test_joined_archives_are_read_and_what_is_behind_is_said(tmp_path):
@@ -449,7 +530,9 @@ def test_errors(tmp_path):
     (tmp_path / "good.json").write_text(json.dumps([event()]))
     (tmp_path / "same.json").write_text(json.dumps([event()]))
     fails(3, "No such file", tmp_path / "missing", *out)
-    fails(2, "it holds the same as", tmp_path, *out)  # a folder stands for the traces in it
+    done = run_import(tmp_path, *out)  # a folder stands for the traces in it
+    assert "same.json: it holds the same as" in done.stderr and "; it was left out" in done.stderr
+    shutil.rmtree(tmp_path / "run")
     fails(4, "it is empty", tmp_path / "empty", *out)
     for name in ("text", "other.json", "numbers.json", "png"):
         fails(4, "not a trace that teller knows", tmp_path / name, *out)
@@ -810,6 +893,24 @@ def test_interrupt_where_nothing_is_found(tmp_path, kind):
 
 def payload(schema: int, fields: bytes, domain: int = 1) -> bytes:
     return struct.pack("<QQQQ", domain, schema, len(fields), 32 + len(fields)) + fields
+
+
+@pytest.mark.parametrize("pids,bound", [((7,), 2), ((7, 8), 0)])
+def test_device_rows_without_a_process_are_of_the_only_one_that_made_calls(tmp_path, pids, bound):
+    source = tmp_path / "old.sqlite"
+    db = sqlite3.connect(source)
+    db.execute("CREATE TABLE StringIds (id INTEGER, value TEXT)")
+    db.execute("INSERT INTO StringIds VALUES (1, 'cudaLaunchKernel_v7000'), (2, 'gemm')")
+    db.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, globalTid INT, correlationId INT, nameId INT)")
+    db.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, streamId INT, correlationId INT, shortName INT)")
+    for number in range(2):
+        thread = pids[number % len(pids)] << 24 | 9
+        db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, ?, ?, 1)", (100 * number, 100 * number + 9, thread, number))
+        db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, 0, 7, ?, 2)", (100 * number + 20, 100 * number + 50, number))
+    db.commit()
+    run_import(source, "-o", tmp_path / "run")
+    assert run_teller("reconstruct", tmp_path / "run").returncode == 0
+    assert json.loads((tmp_path / "run" / "reconstruct.json").read_text())["counters"]["bound_by_correlation"] == bound
 
 
 def nsys_with_payloads(path: Path) -> sqlite3.Connection:

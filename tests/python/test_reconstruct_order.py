@@ -73,6 +73,36 @@ def check_shuffles(trace: dict, folder: Path) -> None:
         assert again == chains, f"seed {seed}: other bytes"
 
 
+def test_flows_alone_tie_kernels_and_backward_passes_in_any_order(tmp_path: Path) -> None:
+    """A trace whose activities have no arguments: arrows say what launched them, and which step went backward."""
+    events: list[dict] = []
+
+    def add(cat: str, name: str, begin: int, end: int, tid: object, pid: int = 1) -> None:
+        events.append({"ph": "X", "cat": cat, "name": name, "ts": begin, "dur": end - begin, "pid": pid, "tid": tid, "args": {}})
+
+    def flow(cat: str, number: int, begin: int, end: int, to_tid: object, to_pid: int) -> None:
+        for phase, time, pid, tid in (("s", begin, 1, 1), ("f", end, to_pid, to_tid)):
+            events.append({"ph": phase, "id": number, "cat": cat, "name": cat, "ts": time, "pid": pid, "tid": tid, "bp": "e"})
+
+    for step in range(3):
+        at = step * 100
+        add("user_annotation", f"ProfilerStep#{step}", at, at + 99, 1)
+        add("cpu_op", "aten::mm", at + 10, at + 20, 1)
+        add("cuda_runtime", "cudaLaunchKernel", at + 12, at + 15, 1)
+        add("kernel", f"gemm {step}", at + 30, at + 40, 7, 0)
+        flow("ac2g", step + 1, at + 12, at + 30, 7, 0)
+        add("cpu_op", f"backward {step}", at + 90, at + 105, 2)  # goes on when the step's range has ended
+        flow("fwdbwd", step + 1, at + 10, at + 90, 2, 1)
+    check_shuffles({"traceEvents": events}, tmp_path)
+    counters = json.loads((tmp_path / "run" / "reconstruct.json").read_text(encoding="utf-8"))["counters"]
+    assert counters["bound_by_flow"] == 3 and counters["without_call"] == 0
+    assert counters["worker_ranges_by_flow"] == 3 and counters["device_in_steps"] == 3
+    dumped = subprocess.run([TELLER, "dump", tmp_path / "run", "chains.nodes", "--json"], check=True, capture_output=True, text=True)
+    nodes = [json.loads(line) for line in dumped.stdout.splitlines()]
+    steps = {node["name"]: node["step"] for node in nodes}
+    assert all(steps[f"gemm {step}"] == steps[f"backward {step}"] == step for step in range(3))
+
+
 def test_a_shuffled_trace_is_the_same_run(tmp_path: Path) -> None:
     """The small trace of this project."""
     check_shuffles(json.loads(STACKS.read_text(encoding="utf-8")), tmp_path)

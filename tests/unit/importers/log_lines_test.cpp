@@ -16,8 +16,10 @@ class LogLinesTest : public testing::Test {
   Result<LogFileRead> read(const std::string& text, const LogLimits& limits = {}) {
     std::ofstream(path_, std::ios::binary) << text;
     lines_.clear();
+    continued_.clear();
     const auto use = [this](LogLine& line) {
       lines_.push_back(line.text);
+      if (line.cont) continued_.push_back(lines_.size() - 1);
       return Status();
     };
     return read_log_file(path_, "a.log", nullptr, use, limits);
@@ -26,6 +28,7 @@ class LogLinesTest : public testing::Test {
   TempDir folder_;
   std::string path_ = folder_.file("a.log");
   std::vector<std::string> lines_;
+  std::vector<std::size_t> continued_;  // of them, which go on with the one before
 };
 
 TEST_F(LogLinesTest, LinesOfAnyLength) {
@@ -38,6 +41,34 @@ TEST_F(LogLinesTest, LinesOfAnyLength) {
   std::size_t bytes = 0;
   for (const std::string& line : lines_) bytes += line.size();
   EXPECT_EQ(bytes, 1 + 2 + longest.size() + 4);
+}
+
+TEST_F(LogLinesTest, FurtherPiecesOfALineAreMarked) {
+  const std::string piece(kLongestLogLine, 'x');
+  using Places = std::vector<std::size_t>;
+  ASSERT_TRUE(read("a\n" + piece + piece + "yy\nb\n").ok());
+  EXPECT_EQ(lines_, (std::vector<std::string>{"a", piece, piece, "yy", "b"}));
+  EXPECT_EQ(continued_, (Places{2, 3}));
+  // A line that is as long as a piece is one, with and without its end.
+  for (const char* end : {"\n", ""}) {
+    ASSERT_TRUE(read(piece + end).ok());
+    EXPECT_EQ(lines_, (std::vector<std::string>{piece}));
+    EXPECT_EQ(continued_, Places{});
+    ASSERT_TRUE(read(piece + "z" + end).ok());
+    EXPECT_EQ(lines_, (std::vector<std::string>{piece, "z"}));
+    EXPECT_EQ(continued_, Places{1});
+  }
+  // No character is torn.
+  const std::string euros(kLongestLogLine - 1, 'x');
+  ASSERT_TRUE(read(euros + "\u20ac\u20ac\n").ok());
+  EXPECT_EQ(lines_, (std::vector<std::string>{euros, "\u20ac\u20ac"}));
+}
+
+TEST_F(LogLinesTest, ThePieceOfALineSaysSoInJson) {
+  LogLine line;
+  line.text = "rest";
+  line.cont = true;
+  EXPECT_EQ(log_line_json(line), "{\"t\":null,\"stream\":\"\",\"text\":\"rest\",\"cont\":1}\n");
 }
 
 TEST_F(LogLinesTest, WhatIsLargerThanItsFileAllowsIsRefused) {

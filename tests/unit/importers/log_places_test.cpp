@@ -55,5 +55,27 @@ TEST(LogPlaces, TimesAtTheEndsOfTheRangeSaySo) {
   EXPECT_EQ(place_of(undated, {0, INT64_MAX}), "out_of_range");
 }
 
+TEST(LogPlaces, TimesThatNeverWereAreNoTimes) {
+  const auto zone = LogZone::parse("UTC");
+  const auto place_of = [&](const std::string& text) {
+    std::vector<LogLine> lines = lines_of({text});
+    const LogFileSummary summary = place_lines(lines, zone.value(), {0, kOctober});
+    EXPECT_EQ(lines[0].t_ns.has_value(), summary.placed() == 1);
+    return lines[0].placed_by;
+  };
+  EXPECT_EQ(place_of("2024-02-30 10:00:00,000 - root - INFO - x"), "no_such_time");
+  EXPECT_EQ(place_of("2024-02-29 10:00:00,000 - root - INFO - x"), "given_zone");
+  EXPECT_EQ(place_of("2024-02-29T24:00:00Z INFO x"), "no_such_time");
+  // Nearest to October 2024 is February 2025, which has 28 days.
+  EXPECT_EQ(place_of("INFO 02-28 10:00:00 [core.py:1] x"), "given_zone");
+  EXPECT_EQ(place_of("INFO 02-29 10:00:00 [core.py:1] x"), "no_such_time");
+  LogLine rest;
+  rest.text = "2024-02-01 10:00:00,000 - root - INFO - somewhere in a line";
+  rest.cont = true;
+  std::vector<LogLine> lines{rest};
+  place_lines(lines, zone.value(), {0, kOctober});
+  EXPECT_EQ(lines[0].placed_by, "no_time");
+}
+
 }  // namespace
 }  // namespace teller

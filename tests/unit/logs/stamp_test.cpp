@@ -69,5 +69,71 @@ TEST(LogStamp, WhatIsNoTimeIsLeft) {
   EXPECT_EQ(run_ns("plain", 0), std::nullopt);
 }
 
+// Each is read as a stamp, so that the rest of its line is found, and is no time.
+TEST(LogStamp, TimesThatNeverWereAreImpossible) {
+  for (const char* text : {"2026-02-30 00:00:00",
+                           "2026-04-31 00:00:00",
+                           "2026-02-29 00:00:00",
+                           "2100-02-29 00:00:00",
+                           "2024-06-31T10:00:00Z",
+                           "2026-01-01 24:00:00",
+                           "2026-01-01 24:00:01",
+                           "2026-01-01 23:59:60",
+                           "2016-12-31T23:59:60Z",
+                           "2026-01-01 10:00:61",
+                           "02-30 10:00:00",
+                           "11-31 10:00",
+                           "09/31/2026-10:00:00",
+                           "02/29/2026 10:00:00",
+                           "Mon Feb 30 10:00:00 2026",
+                           "Feb 29 10:00:00 2026",
+                           "Feb 30 10:00:00",
+                           "24:00:00",
+                           "10:00:60",
+                           "2026-01-01T00:00:00+14:01",
+                           "2026-01-01T00:00:00-15:00",
+                           "2026-01-01T00:00:00+01:60"}) {
+    std::string_view rest = text;
+    const auto stamp = take_stamp(rest);
+    ASSERT_TRUE(stamp) << text;
+    EXPECT_EQ(stamp->clock, StampClock::kImpossible) << text;
+    EXPECT_EQ(rest, "") << text;
+    EXPECT_EQ(resolve_stamp(*stamp, kClocks, 0), std::nullopt) << text;
+  }
+  for (const char* text :
+       {"2024-02-29 23:59:59", "2000-02-29 00:00:00", "12-31 00:00", "02-29 00:00",
+        "Feb 29 10:00:00 2024", "2026-01-01T00:00:00+14:00", "23:59:59"}) {
+    std::string_view rest = text;
+    const auto stamp = take_stamp(rest);
+    ASSERT_TRUE(stamp) << text;
+    EXPECT_NE(stamp->clock, StampClock::kImpossible) << text;
+  }
+  for (const char* text : {"230 10:00:00", "0431 10:00:00", "101 24:00:00", "101 10:00:60.5"}) {
+    std::string_view rest = text;
+    const auto stamp = take_glog_stamp(rest);
+    ASSERT_TRUE(stamp) << text;
+    EXPECT_EQ(stamp->clock, StampClock::kImpossible) << text;
+  }
+}
+
+TEST(LogStamp, ALineWithAnImpossibleTimeKeepsItsFormat) {
+  const LogFields fields = parse_line("INFO 02-30 21:44:40 [core.py:349] up");
+  EXPECT_EQ(fields.format, LogFormat::kVllm);
+  EXPECT_EQ(fields.source, "core.py:349");
+  EXPECT_EQ(fields.message, "up");
+  EXPECT_EQ(parse_line("[2026-02-29 08:04:41 TP3] x").ranks.tp, 3);
+  EXPECT_EQ(parse_line("[Mon Feb 30 04:44:24 2026] NVRM: Xid x").format, LogFormat::kKernel);
+}
+
+TEST(LogStamp, TheYearOfALeapDayMustHaveOne) {
+  LogClocks clocks = kClocks;
+  clocks.zone_s = 0;
+  const char* line = "INFO 02-29 00:00:00 [a.py:1] x";
+  EXPECT_EQ(run_ns(line, 50 * 86'400 * kSecond, clocks), std::nullopt);  // of 2026
+  constexpr std::int64_t kLeap = 789 * 86'400;                           // 2028-02-29
+  EXPECT_EQ(run_ns(line, kLeap * kSecond, clocks), kLeap * kSecond);
+  EXPECT_EQ(run_ns(line, (kLeap + 100 * 86'400) * kSecond, clocks), kLeap * kSecond);
+}
+
 }  // namespace
 }  // namespace teller

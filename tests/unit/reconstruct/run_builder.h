@@ -118,13 +118,24 @@ class RunBuilder {
     event.correlation = correlation;
     event.external = external;
     if (external != 0) event.flags |= kFlagHasExternal;
-    TrackRecord track;
-    track.kind = static_cast<std::uint32_t>(TrackKind::kDeviceStream);
-    track.pid = pid_;
-    track.device = device;
-    track.device_label = writer_->intern(std::to_string(device));
-    track.stream_label = writer_->intern("7");
-    event.track = writer_->track(track);
+    event.track = stream(device);
+    return add(event);
+  }
+  // A flow's begin or end on a thread, or on the row of a device (stream 7).
+  RunBuilder& flow(EventKind kind, const std::string& category, std::uint64_t id, std::int64_t time,
+                   std::int32_t device = -1) {
+    EventRecord event = make(kind, category, time, time);
+    event.category = writer_->intern(category);
+    event.flags = kFlagHasCorrelation;
+    event.correlation = id;
+    if (device >= 0) event.track = stream(device);
+    return add(event);
+  }
+  // An activity on stream 7 that no id ties to a call.
+  RunBuilder& loose_kernel(const std::string& name, std::int64_t begin, std::int64_t end,
+                           std::int32_t device = 0) {
+    EventRecord event = make(EventKind::kKernel, name, begin, end);
+    event.track = stream(device);
     return add(event);
   }
   // One line of logs.jsonl, as JSON.
@@ -147,6 +158,17 @@ class RunBuilder {
   }
 
  private:
+  TrackId stream(std::int32_t device) {
+    TrackRecord track;
+    track.kind = static_cast<std::uint32_t>(TrackKind::kDeviceStream);
+    track.pid = pid_;
+    track.device = device;
+    track.stream = 7;
+    track.device_label = writer_->intern(std::to_string(device));
+    track.stream_label = writer_->intern("7");
+    return writer_->track(track);
+  }
+
   void finish_source() {
     if (writer_) {
       EXPECT_TRUE(writer_->finish("").ok());
