@@ -213,7 +213,7 @@ class RunImport {
                       : import_as(trace.kind, request, run_.file(file));
     if (!result) return result.error();
     // Dumps of ranks with nothing open may be the same byte for byte.
-    std::string digest = result->sha256;
+    std::string digest = result->digest;
     if (trace.kind == SourceKind::kFlight && trace.rank.rank) {
       digest += " of rank " + std::to_string(*trace.rank.rank);
     }
@@ -311,10 +311,10 @@ class RunImport {
     for (std::size_t i = 0; i < summary_.sources.size(); ++i) {
       const SourceResult& source = summary_.sources[i];
       events += source.events_written;
-      digests[summary_.files[i]] = source.output_sha256;
+      digests[summary_.files[i]] = source.output_digest;
       sources.push_back({{"file", summary_.names[i]},
                          {"bytes", source.bytes},
-                         {"sha256", source.sha256},
+                         {"xxh128", source.digest},
                          {"dialect", source.dialect},
                          {"events_file", summary_.files[i]},
                          {"events", source.events_written},

@@ -147,6 +147,7 @@ class ImportSink : public KinetoSink {
   void lost(std::uint64_t count) override { converter.lost(count); }
   void member(std::string_view key, std::string_view value) override { header.member(key, value); }
   Status piece_done() override {
+    converter.text_done();
     if (stop_requested(request_)) return interrupted_error(request_);
     if (request_.progress) request_.progress(input_.bytes_read(), input_.file_bytes());
     return {};
@@ -214,7 +215,7 @@ Result<SourceResult> import_kineto(const SourceRequest& request, const std::stri
   if (request.operators != nullptr) request.operators->end_source(result.clock);
   result.dialect = "kineto";
   result.bytes = input->file_bytes();
-  result.output_sha256 = writer.sha256();
+  result.output_digest = writer.digest();
   result.events_written = writer.events_written();
   result.counts = counts;
   result.layers = sink.converter.layers();

@@ -107,7 +107,7 @@ Result<LogFileRead> read_log_file(const std::string& path, const std::string& na
     return Error{ErrorCode::kCorrupt, "reading log " + path + ": " + reason,
                  "inflate it as far as it goes, and give that"};
   }
-  TELLER_TRY(std::string digest, (*input)->sha256());
+  TELLER_TRY(std::string digest, (*input)->digest());
   return LogFileRead{std::move(digest),
                      (*input)->bytes_behind() > 0 ? (*input)->behind_words() : ""};
 }

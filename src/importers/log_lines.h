@@ -32,7 +32,7 @@ struct LogLimits {
 };
 
 struct LogFileRead {
-  std::string sha256;  // of the file
+  std::string digest;  // of the file
   std::string behind;  // what was not read behind compressed data; "" if nothing is there
 };
 

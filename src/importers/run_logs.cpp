@@ -26,7 +26,7 @@ Status RunLogs::read_file(const std::string& path, const std::string& name, cons
   summary.name = name;
   if (!read.behind.empty()) notes_.push_back(name + ": " + read.behind);
   // Of programs that said nothing all logs are the same.
-  const auto [seen, is_new] = digests_.emplace(read.sha256, path);
+  const auto [seen, is_new] = digests_.emplace(read.digest, path);
   if (!is_new && summary.lines > 0) {
     return Error{ErrorCode::kUsage, "importing " + path + ": it holds the same as " + seen->second,
                  "give each log once"};

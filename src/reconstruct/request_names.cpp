@@ -52,7 +52,7 @@ void join_request_names(Workspace& work) {
   work.request_ids = std::move(kept);
   for (std::uint32_t& request : work.chains.rows.request) request = renumbered[request];
   for (Source& source : work.sources) {
-    for (NameFacts& facts : source.names) facts.known = false;
+    for (NameFacts& facts : source.names.all()) facts.known = false;
   }
 }
 
