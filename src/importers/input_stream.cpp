@@ -24,7 +24,7 @@ namespace teller {
 
 namespace {
 
-constexpr std::size_t kPiecesAhead = 4;
+constexpr std::size_t kPiecesAhead = 3;
 // Read and hashed at a time: what is hashed is still near the processor.
 constexpr std::size_t kReadBytes = 256u << 10;
 // Room before each piece, for the end of the one before.

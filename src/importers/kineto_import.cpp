@@ -24,6 +24,8 @@ bool parse_integer(std::string_view text, Integer& value) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
+// At the end of each piece those who share the work wait for each other.
+constexpr std::size_t kPieceBytes = 2u << 20;
 // Members of the top-level object that are kept besides those with a meaning.
 constexpr std::size_t kOtherLimit = 4u << 20;
 constexpr std::size_t kOtherMembers = 4096;
@@ -193,7 +195,7 @@ Json final_meta(const ImportSink& sink, const InputStream& input) {
 }  // namespace
 
 Result<SourceResult> import_kineto(const SourceRequest& request, const std::string& output) {
-  TELLER_TRY(const auto input, InputStream::open(request.path, {.stop = request.stop}));
+  TELLER_TRY(const auto input, InputStream::open(request.path, {.piece_bytes = kPieceBytes, .stop = request.stop}));
   const Json first = {
       {"dialect", "kineto"}, {"source", request.name}, {"size_bytes", input->file_bytes()}};
   TELLER_TRY(EventFileWriter writer, EventFileWriter::create_hashed(output, meta_text(first)));

@@ -10,9 +10,9 @@ namespace teller {
 namespace {
 
 // Long against what it takes to hand it over, short against a piece of the input.
-constexpr std::size_t kPartBytes = 128u << 10;
+constexpr std::size_t kPartBytes = 64u << 10;
 // So many at a time, which bounds the memory of what is made of them.
-constexpr std::size_t kMostParts = 16;
+constexpr std::size_t kMostParts = 32;
 // An event begins within so much of nearly any place.
 constexpr std::size_t kSearchBytes = 16u << 10;
 constexpr std::size_t kMostThreads = 4;
