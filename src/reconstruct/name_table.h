@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <vector>
 
 #include "base/huge_pages.h"
@@ -38,21 +38,28 @@ class NameTable {
   NameFacts& operator[](StringId name) {
     std::uint32_t& number = numbers_[name];
     if (number == 0) {
-      facts_.emplace_back();
-      number = static_cast<std::uint32_t>(facts_.size());
+      if (used_ % kChunk == 0) chunks_.push_back(std::make_unique<NameFacts[]>(kChunk));
+      number = ++used_;
     }
-    return facts_[number - 1];
+    return at(number - 1);
   }
   // Null for a string that is no name.
   NameFacts* find(StringId name) {
     const std::uint32_t number = name < numbers_.size() ? numbers_[name] : 0;
-    return number == 0 ? nullptr : &facts_[number - 1];
+    return number == 0 ? nullptr : &at(number - 1);
   }
-  std::deque<NameFacts>& all() { return facts_; }
+  // Has the facts of all names worked out anew where they are asked for next.
+  void forget() {
+    for (std::uint32_t i = 0; i < used_; ++i) at(i).known = false;
+  }
 
  private:
-  std::vector<std::uint32_t> numbers_;  // by string: index into facts_ + 1; 0: none
-  std::deque<NameFacts> facts_;
+  static constexpr std::uint32_t kChunk = 256;
+  NameFacts& at(std::uint32_t index) { return chunks_[index / kChunk][index % kChunk]; }
+
+  std::vector<std::uint32_t> numbers_;  // by string: index of its facts + 1; 0: none
+  std::vector<std::unique_ptr<NameFacts[]>> chunks_;
+  std::uint32_t used_ = 0;
 };
 
 }  // namespace teller
