@@ -22,8 +22,8 @@ namespace teller {
 
 class KinetoConverter {
  public:
-  // What operators ran when is added to `operators`, unless that is null. How many threads share the
-  // work shows nowhere in what is written.
+  // What operators ran when is added to `operators`, unless that is null. How many threads share
+  // the work shows nowhere in what is written.
   explicit KinetoConverter(EventFileWriter& writer, OperatorTimes* operators = nullptr,
                            std::size_t threads = KinetoParts::threads());
 

@@ -195,7 +195,8 @@ Json final_meta(const ImportSink& sink, const InputStream& input) {
 }  // namespace
 
 Result<SourceResult> import_kineto(const SourceRequest& request, const std::string& output) {
-  TELLER_TRY(const auto input, InputStream::open(request.path, {.piece_bytes = kPieceBytes, .stop = request.stop}));
+  TELLER_TRY(const auto input,
+             InputStream::open(request.path, {.piece_bytes = kPieceBytes, .stop = request.stop}));
   const Json first = {
       {"dialect", "kineto"}, {"source", request.name}, {"size_bytes", input->file_bytes()}};
   TELLER_TRY(EventFileWriter writer, EventFileWriter::create_hashed(output, meta_text(first)));

@@ -148,8 +148,7 @@ bool KinetoParts::shape_next(std::size_t number, std::unique_lock<std::mutex>& l
 void KinetoParts::shape(KinetoPart& part, std::size_t number) {
   part.shaper = number;
   part.events.clear();
-  part.got =
-      shapers_[number]->plain_events(part.begin, part.stop, end_, event_bytes_, part.events);
+  part.got = shapers_[number]->plain_events(part.begin, part.stop, end_, event_bytes_, part.events);
 }
 
 void KinetoParts::run(std::size_t number) {

@@ -42,8 +42,8 @@ class KinetoParts {
 
   // Cuts [begin, end), or much of it, into parts and has them shaped; those before are forgotten.
   void start(const char* begin, const char* end, std::size_t event_bytes);
-  // The part that begins at `at`, shaped; the text until the next part or `end`, if none does. Valid
-  // until the next call.
+  // The part that begins at `at`, shaped; the text until the next part or `end`, if none does.
+  // Valid until the next call.
   const KinetoPart& take(const char* at, const char* end, std::size_t event_bytes);
   // No part lies at `at` or behind it.
   bool through(const char* at) const { return first_ == used_ || parts_[used_ - 1]->begin < at; }

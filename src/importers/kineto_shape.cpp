@@ -1,58 +1,16 @@
 #include "importers/kineto_shape.h"
 
 #include <algorithm>
-#include <charconv>
-#include <limits>
 
 #include "base/json.h"
 #include "importers/decimal_time.h"
 #include "importers/json_text.h"
+#include "importers/kineto_text.h"
 #include "importers/plain_json.h"
 
 namespace teller {
 
 namespace {
-
-// The text of a JSON scalar: strings without quotes.
-std::string_view scalar_text(std::string_view raw) {
-  return string_body(raw).value_or(raw);
-}
-
-template <typename Number>
-bool parse_number(std::string_view text, Number& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return !text.empty() && error == std::errc{} && end == text.data() + text.size();
-}
-
-// Whether the text holds what repair_json() takes out of an object's structure.
-bool may_be_mended(std::string_view text) {
-  for (std::size_t at = text.find_first_of(",/"); at != std::string_view::npos;
-       at = text.find_first_of(",/", at + 1)) {
-    if (text[at] == '/') return true;
-    const std::size_t next = text.find_first_not_of(" \t\r\n", at + 1);
-    if (next != std::string_view::npos && (text[next] == '}' || text[next] == ']')) return true;
-  }
-  return false;
-}
-
-// A number that stands for an id that is text.
-std::uint64_t hash_id(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-  for (unsigned char c : text) hash = (hash ^ c) * 1099511628211u;
-  return hash;
-}
-
-// The id of a flow or an asynchronous range: a number, hexadecimal text or any text.
-std::uint64_t parse_id(std::string_view text) {
-  std::uint64_t id = 0;
-  if (parse_number(text, id)) return id;
-  if (text.substr(0, 2) == "0x") {
-    const char* const last = text.data() + text.size();
-    const auto [end, error] = std::from_chars(text.data() + 2, last, id, 16);
-    if (error == std::errc{} && end == last) return id;
-  }
-  return hash_id(text);
-}
 
 // The list of META where what a metadata event says goes; "" for those that only matter to viewers.
 std::string_view names_list(std::string_view event) {
@@ -184,8 +142,7 @@ void KinetoShaper::complete(ShapedEvents& out) {
     return;
   }
   record.category = category(event_.cat);
-  const KinetoCategory meaning =
-      categories_[record.category].meaning.value_or(KinetoCategory{});
+  const KinetoCategory meaning = categories_[record.category].meaning.value_or(KinetoCategory{});
   record.kind = static_cast<std::uint16_t>(meaning.kind);
   record.flags = meaning.flags;
   const Arguments arguments = sort_arguments(meaning.kind, meaning.on_device, record);
@@ -276,132 +233,6 @@ void KinetoShaper::metadata(ShapedEvents& out) {
   const std::string_view list = names_list(event_.name);
   if (list.empty() || value.empty()) return;
   out.names.push_back({list, std::string(event_.pid), std::string(event_.tid), std::move(value)});
-}
-
-// False if the argument has no field of its own.
-bool KinetoShaper::take_argument(const JsonField& field, EventKind kind, bool on_device,
-                                    Arguments& found) {
-  switch (field.id) {
-    case KinetoKey::kCorrelation:
-      found.correlation = field.value;
-      return true;
-    case KinetoKey::kExternalId:
-      if (found.graph.empty()) found.external = field.value;
-      return found.graph.empty();
-    case KinetoKey::kDevice:
-      if (on_device) found.place.device = scalar_text(field.value);
-      return on_device;
-    case KinetoKey::kStream:
-      if (on_device) found.place.stream = scalar_text(field.value);
-      return on_device;
-    case KinetoKey::kContext:
-      if (on_device) found.place.context = scalar_text(field.value);
-      return on_device;
-    case KinetoKey::kBytes:
-      if (kind != EventKind::kMemcpy && kind != EventKind::kMemset) return false;
-      found.bytes = field.value;
-      return true;
-    case KinetoKey::kGraphId:
-      return !found.graph.empty();
-    default:
-      return false;
-  }
-}
-
-KinetoShaper::Arguments KinetoShaper::sort_arguments(EventKind kind, bool on_device,
-                                                           EventRecord& record) {
-  Arguments found;
-  found.place.pid = event_.pid;
-  found.place.tid = event_.tid;
-  const bool activity =
-      kind == EventKind::kKernel || kind == EventKind::kMemcpy || kind == EventKind::kMemset;
-  if (activity) {
-    for (const JsonField& field : event_.args) {
-      if (field.id == KinetoKey::kGraphId && field.value != "0") found.graph = field.value;
-    }
-  }
-  for (const JsonField& field : event_.args) {
-    if (take_argument(field, kind, on_device, found)) continue;
-    if (kind == EventKind::kCounter && record.value == 0) {
-      parse_number(field.value.substr(0, field.value.find_first_of(".eE")), record.value);
-    }
-    if (!append_field(field, record)) return found;
-  }
-  for (const JsonField& field : event_.extra) {
-    if (!append_field(field, record)) return found;
-  }
-  set_ids(found, record);
-  return found;
-}
-
-void KinetoShaper::set_ids(const Arguments& arguments, EventRecord& record) {
-  if (!arguments.correlation.empty()) {
-    record.flags |= kFlagHasCorrelation;
-    set_number(arguments.correlation, record.correlation, record);
-  }
-  if (!arguments.graph.empty()) {
-    record.flags |= kFlagGraph;
-    set_number(arguments.graph, record.external, record);
-  } else if (!arguments.external.empty()) {
-    record.flags |= kFlagHasExternal;
-    set_number(arguments.external, record.external, record);
-  }
-  if (!arguments.bytes.empty()) {
-    std::uint64_t bytes = 0;
-    set_number(arguments.bytes, bytes, record);
-    record.value = static_cast<std::int64_t>(
-        std::min<std::uint64_t>(bytes, std::numeric_limits<std::int64_t>::max()));
-  }
-}
-
-// An id that is no number of 64 bits becomes the hash of its text, so that equal ids stay equal.
-void KinetoShaper::set_number(std::string_view text, std::uint64_t& field, EventRecord& record) {
-  text = scalar_text(text);
-  std::int64_t negative = 0;
-  if (parse_number(text, field)) return;
-  if (parse_number(text, negative)) {
-    field = static_cast<std::uint64_t>(negative);
-    return;
-  }
-  field = hash_id(text);
-  record.flags |= kFlagRepaired;
-  ++clipped_;
-}
-
-// Appends one member to attrs_. False if it is broken; then attrs_bad_ says so.
-bool KinetoShaper::append_field(const JsonField& field, EventRecord& record) {
-  if (field.compact) {
-    attrs_.add_compact(field.key, field.value);
-    return true;
-  }
-  CopyResult result = CopyResult::kClean;
-  member_.clear();
-  if (field.key.find('\\') != std::string_view::npos) {
-    // The key lies in the event's text between its quotes.
-    result = append_compact({field.key.data() - 1, field.key.size() + 2}, member_);
-  } else {
-    ((member_ += '"') += field.key) += '"';
-  }
-  member_ += ':';
-  if (result == CopyResult::kClean) result = append_compact(field.value, member_);
-  attrs_.add(member_);
-  switch (result) {
-    case CopyResult::kClean:
-      return true;
-    case CopyResult::kMended:
-      record.flags |= kFlagRepaired;
-      mended_ = true;
-      return true;
-    case CopyResult::kNeedsRepair:
-      // Once is enough: what repair_json() made holds no wrong escapes.
-      needs_repair_ = !text_repaired_;
-      break;
-    case CopyResult::kMalformed:
-      needs_repair_ = !text_repaired_ && may_be_mended(field.value);
-      break;
-  }
-  attrs_bad_ = true;
-  return false;
 }
 
 void KinetoShaper::forget_names() {

@@ -53,7 +53,7 @@ class ShapedTables {
   }
 
  private:
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;                                 // guards all below
   std::vector<std::string_view> names_{std::string_view{}};  // 0 is ""
   std::vector<KinetoPlace> places_;
   std::vector<ShapedCategory> categories_;

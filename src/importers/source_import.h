@@ -47,7 +47,7 @@ struct SourceRequest {
 
 // What an importer found.
 struct SourceResult {
-  std::string dialect;  // "kineto", "nsys", "flight", "otlp", "execution_trace"
+  std::string dialect;        // "kineto", "nsys", "flight", "otlp", "execution_trace"
   std::string digest;         // of the source
   std::string output_digest;  // of the event file; "" if its writer does not know
   std::uint64_t bytes = 0;

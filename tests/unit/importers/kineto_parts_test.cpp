@@ -61,8 +61,8 @@ std::string number(int value) {
 std::string events(int count, int odd) {
   std::string text = "{\"schemaVersion\": 1, \"traceEvents\": [\n";
   for (int i = 0; i < count; ++i) {
-    const std::string place = ", \"pid\": 7, \"tid\": " + number(i % 5) + ", \"ts\": " + number(i) +
-                              ".125, ";
+    const std::string place =
+        ", \"pid\": 7, \"tid\": " + number(i % 5) + ", \"ts\": " + number(i) + ".125, ";
     if (i > 0) text += ",\n";
     if (i % odd == odd - 1) {
       const char* const oddities[] = {R"({"ph": "X", "cat": "c\u0070u_op", "name": "a\"b")",
@@ -78,11 +78,13 @@ std::string events(int count, int odd) {
     } else if (i % 3 == 0) {
       text += R"({"ph": "X", "cat": "kernel", "name": "gemm)" + number(i % 400) + "\"" + place +
               R"("dur": 3, "args": {"device": 0, "context": 1, "stream": )" + number(i % 4) +
-              R"(, "correlation": )" + number(i) + R"(, "grid": [1, 2, 3], "list": [{"a": 1}, {"b": 2}]}})";
+              R"(, "correlation": )" + number(i) +
+              R"(, "grid": [1, 2, 3], "list": [{"a": 1}, {"b": 2}]}})";
     } else {
-      text += R"({"ph": "X", "cat": "cpu_op", "name": "aten::op)" + number(i % 3000) + "\"" + place +
-              R"("dur": 2, "args": {"External id": )" + number(i) + R"(, "Record function id": )" +
-              number(i + 1) + R"(, "Concrete Inputs": ["", "[1, 2]"]}})";
+      text += R"({"ph": "X", "cat": "cpu_op", "name": "aten::op)" + number(i % 3000) + "\"" +
+              place + R"("dur": 2, "args": {"External id": )" + number(i) +
+              R"(, "Record function id": )" + number(i + 1) +
+              R"(, "Concrete Inputs": ["", "[1, 2]"]}})";
     }
   }
   return text + "\n]}\n";
@@ -99,7 +101,8 @@ TEST(KinetoParts, ThreadsShowNowhere) {
 // What is broken makes the reader start anew in the middle of a text that others still read.
 TEST(KinetoParts, NorInDamagedText) {
   std::string text = events(30'000, 5000);
-  for (std::size_t at = 300'000; at < text.size(); at += 700'000) text.erase(text.find("}},", at), 2);
+  for (std::size_t at = 300'000; at < text.size(); at += 700'000)
+    text.erase(text.find("}},", at), 2);
   const std::string alone = import_with(1, text);
   EXPECT_EQ(import_with(4, text), alone);
   text.resize(text.size() / 2);
