@@ -30,6 +30,8 @@ class ByteBuffer {
   bool empty() const { return size_ == 0; }
   std::string_view view() const { return {data_, size_}; }
   void clear() { size_ = 0; }
+  // Drops what lies behind the first `size` bytes, of which there are so many.
+  void cut(std::size_t size) { size_ = size; }
 
   // Makes room for `count` bytes behind the end, and answers where they go; extend() takes them in.
   char* room(std::size_t count) {

@@ -9,10 +9,14 @@
 
 #include "base/mapped_file.h"
 #include "base/sha256.h"
+#include "base/xxh128.h"
 
 namespace teller {
 
 namespace {
+
+// Read and digested at a time: still near the processor.
+constexpr std::size_t kDigestPiece = 256u << 10;
 
 // Closes a file descriptor when it goes out of scope.
 struct Descriptor {
@@ -120,14 +124,16 @@ Status write_file_atomic(const std::string& path, std::string_view content) {
   return {};
 }
 
-Result<std::string> sha256_file(const std::string& path) {
-  // The map says in one line what is no file. It is read in pieces, not through the map: a run of
-  // gigabytes would be counted as memory of the recorder.
+namespace {
+
+// Has `digest` read a file. The map says in one line what is no file. It is read in pieces, not
+// through the map: a run of gigabytes would be counted as memory of the recorder.
+template <typename Digest>
+Result<std::string> digest_file(Digest digest, const std::string& path) {
   TELLER_TRY(const MappedFile checked, MappedFile::open(path, "file"));
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return errno_error("reading " + path, errno);
-  Sha256 digest;
-  std::string piece(1 << 20, '\0');
+  std::string piece(kDigestPiece, '\0');
   ssize_t count = 0;
   while ((count = read(fd, piece.data(), piece.size())) > 0 || (count < 0 && errno == EINTR)) {
     if (count > 0)
@@ -139,10 +145,26 @@ Result<std::string> sha256_file(const std::string& path) {
   return digest.hex();
 }
 
-std::string sha256_text(std::string_view text) {
-  Sha256 digest;
+template <typename Digest>
+std::string digest_text(Digest digest, std::string_view text) {
   digest.update(text);
   return digest.hex();
+}
+
+}  // namespace
+
+Result<std::string> sha256_file(const std::string& path) {
+  return digest_file(Sha256{}, path);
+}
+std::string sha256_text(std::string_view text) {
+  return digest_text(Sha256{}, text);
+}
+
+Result<std::string> xxh128_file(const std::string& path) {
+  return digest_file(Xxh128{}, path);
+}
+std::string xxh128_text(std::string_view text) {
+  return digest_text(Xxh128{}, text);
 }
 
 Result<std::uint64_t> file_size(const std::string& path) {

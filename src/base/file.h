@@ -28,6 +28,10 @@ Status write_file_atomic(const std::string& path, std::string_view content);
 Result<std::string> sha256_file(const std::string& path);
 // SHA-256 of `text`, as 64 hexadecimal digits.
 std::string sha256_text(std::string_view text);
+// XXH3-128 of a file and of `text`, as 32 hexadecimal digits: many times as fast, against damage
+// only.
+Result<std::string> xxh128_file(const std::string& path);
+std::string xxh128_text(std::string_view text);
 // Size in bytes of a regular file.
 Result<std::uint64_t> file_size(const std::string& path);
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/byte_buffer.h"
-#include "base/sha256.h"
+#include "base/xxh128.h"
 #include "teller/result.h"
 
 namespace teller {
@@ -33,8 +33,8 @@ class HashingWriter {
   ByteBuffer spare();
   // Waits until all is written, and closes the file.
   Status finish();
-  // Of all that was written, as 64 hexadecimal digits; after finish().
-  const std::string& sha256() const { return digest_; }
+  // XXH3-128 of all that was written, as 32 hexadecimal digits; after finish().
+  const std::string& digest() const { return digest_; }
 
  private:
   void run();
@@ -43,7 +43,7 @@ class HashingWriter {
 
   int fd_;
   std::string path_;
-  Sha256 hash_;
+  Xxh128 hash_;
   std::string digest_;
 
   std::mutex mutex_;  // guards all below

@@ -245,7 +245,7 @@ Result<SourceResult> import_chakra(const SourceRequest& request, const std::stri
   const Json first = {{"dialect", "execution_trace"},
                       {"source", request.name},
                       {"size_bytes", input->file_bytes()}};
-  TELLER_TRY(EventFileWriter writer, EventFileWriter::create(output, meta_text(first)));
+  TELLER_TRY(EventFileWriter writer, EventFileWriter::create_hashed(output, meta_text(first)));
   ChakraSink sink(request, *input, writer);
   KinetoLimits limits;
   limits.events_key = "nodes";

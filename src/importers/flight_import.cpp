@@ -279,7 +279,7 @@ Result<SourceResult> import_flight(const SourceRequest& request, const FlightRan
                {"world_size", world_size_of(*dump)},
                {"clock", {{"base", "unix"}, {"unix_offset_ns", 0}}}};
   if (!rank.rank) meta["rank_from"] = "rank unknown";
-  TELLER_TRY(EventFileWriter writer, EventFileWriter::create(output, meta_text(meta)));
+  TELLER_TRY(EventFileWriter writer, EventFileWriter::create_hashed(output, meta_text(meta)));
   FlightConverter converter(*dump, writer);
   TELLER_CHECK_OK(converter.convert());
   SourceResult result;
@@ -298,6 +298,7 @@ Result<SourceResult> import_flight(const SourceRequest& request, const FlightRan
   converter.add_to(meta);
   meta["counts"] = result.counts.to_json();
   TELLER_CHECK_OK(writer.finish(meta_text(meta)));
+  result.output_digest = writer.digest();
   result.dialect = kFlightDialect;
   result.bytes = input->file_bytes();
   result.events_written = writer.events_written();

@@ -201,10 +201,10 @@ class RunImport {
     for (std::size_t i = 0; i < summary_.sources.size(); ++i) {
       const SourceResult& source = summary_.sources[i];
       events += source.events_written;
-      digests[summary_.files[i]] = source.output_sha256;
+      digests[summary_.files[i]] = source.output_digest;
       sources.push_back({{"file", summary_.names[i]},
                          {"bytes", source.bytes},
-                         {"sha256", source.sha256},
+                         {"xxh128", source.digest},
                          {"dialect", source.dialect},
                          {"events_file", summary_.files[i]},
                          {"events", source.events_written},

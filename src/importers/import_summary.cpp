@@ -15,7 +15,7 @@ Json ImportSummary::to_json() const {
     const SourceResult& source = sources[i];
     Json one = {{"file", names[i]},        {"dialect", source.dialect},
                 {"events_file", files[i]}, {"bytes", source.bytes},
-                {"sha256", source.sha256}, {"counts", source.counts.to_json()},
+                {"xxh128", source.digest}, {"counts", source.counts.to_json()},
                 {"rank", source.rank},     {"world_size", source.world_size}};
     one["layers"] = source.layers.to_json();
     if (!source.rows.is_null()) one["rows"] = source.rows;

@@ -17,14 +17,14 @@
 #include <utility>
 
 #include "base/file.h"
-#include "base/sha256.h"
+#include "base/xxh128.h"
 #include "importers/inflater.h"
 
 namespace teller {
 
 namespace {
 
-constexpr std::size_t kPiecesAhead = 4;
+constexpr std::size_t kPiecesAhead = 3;
 // Read and hashed at a time: what is hashed is still near the processor.
 constexpr std::size_t kReadBytes = 256u << 10;
 // Room before each piece, for the end of the one before.
@@ -46,7 +46,7 @@ struct InputStream::Reader {
   std::string path;
   InputOptions options;
   std::atomic<std::uint64_t> bytes_read{0};
-  Sha256 hash;
+  Xxh128 hash;
   std::thread thread;
 
   std::mutex mutex;
@@ -268,7 +268,7 @@ std::uint64_t InputStream::bytes_read() const {
   return reader_->bytes_read;
 }
 
-Result<std::string> InputStream::sha256() {
+Result<std::string> InputStream::digest() {
   while (!at_end_) {
     TELLER_TRY(const std::string_view piece, next());
     static_cast<void>(piece);

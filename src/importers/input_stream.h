@@ -58,8 +58,8 @@ class InputStream {
   std::uint64_t bytes_read() const;
   std::uint64_t file_bytes() const { return file_bytes_; }
   bool is_compressed() const { return compressed_; }
-  // SHA-256 of the file; reads what is left of it first.
-  Result<std::string> sha256();
+  // XXH3-128 of the file; reads what is left of it first.
+  Result<std::string> digest();
 
  private:
   struct Reader;

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,10 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "importers/kineto_attrs.h"
-#include "importers/kineto_categories.h"
-#include "importers/kineto_event.h"
-#include "importers/kineto_plain_event.h"
+#include "importers/kineto_parts.h"
+#include "importers/kineto_shaped.h"
 #include "importers/kineto_tracks.h"
 #include "importers/operator_times.h"
 #include "importers/source_counts.h"
@@ -25,11 +22,16 @@ namespace teller {
 
 class KinetoConverter {
  public:
-  // What operators ran when is added to `operators`, unless that is null.
-  explicit KinetoConverter(EventFileWriter& writer, OperatorTimes* operators = nullptr);
+  // What operators ran when is added to `operators`, unless that is null. How many threads share
+  // the work shows nowhere in what is written.
+  explicit KinetoConverter(EventFileWriter& writer, OperatorTimes* operators = nullptr,
+                           std::size_t threads = KinetoParts::threads());
 
-  // Reads and writes plain events from the start of `text` on; see KinetoSink::plain_events().
+  // Reads and writes plain events from the start of `text` on; see KinetoSink::plain_events(). The
+  // text must stay until text_done().
   Result<std::size_t> plain_events(std::string_view text, std::size_t event_bytes);
+  // What plain_events() was given may go now.
+  void text_done() { parts_.forget(); }
   // Reads one event and writes it. False if its text is no JSON object.
   Result<bool> event(std::string_view text);
   void lost(std::uint64_t count);
@@ -45,48 +47,43 @@ class KinetoConverter {
   std::optional<std::int64_t> first_ns() const { return first_ns_; }
 
  private:
-  // What a category means, looked up once per category.
   struct CategoryEntry {
     std::string text;
     StringId id = 0;
-    std::optional<KinetoCategory> meaning;
+    bool known = false;  // its meaning is
     std::uint64_t complete = 0;
-    std::uint64_t unknown = 0;
   };
-  // Arguments that have a field of their own; the rest goes to attrs.
-  struct Arguments {
-    std::string_view correlation;
-    std::string_view external;
-    std::string_view graph;
-    std::string_view bytes;
-    KinetoPlace place;
+  // The tracks of what happens at a place, as far as they were asked for.
+  struct PlaceTracks {
+    std::optional<TrackId> host;
+    std::optional<TrackId> device;
+    std::optional<TrackId> flow;
+    std::uint64_t version = 0;  // of KinetoTracks, for device and flow
+  };
+  // What the numbers of one shaper mean in the file, as far as they were asked for.
+  struct Tables {
+    const ShapedTables* shaped = nullptr;
+    std::vector<StringId> names;            // 0: not asked for
+    std::vector<std::uint32_t> categories;  // index + 1; 0: not asked for
+    std::vector<PlaceTracks> places;
+    std::uint64_t names_version = 0;
   };
 
-  Result<bool> convert();
-  CategoryEntry& category(std::string_view text);
-  Status complete(EventRecord& record);
-  Status flow(EventRecord& record, EventKind kind);
-  Status simple(EventRecord& record, EventKind kind);
-  Status unknown_phase(EventRecord& record);
-  bool set_begin(EventRecord& record) const;
-  bool set_end(EventRecord& record) const;
-  bool metadata();
-  Arguments sort_arguments(EventKind kind, bool on_device, EventRecord& record);
-  static bool take_argument(const JsonField& field, EventKind kind, bool on_device,
-                            Arguments& found);
-  void set_ids(const Arguments& arguments, EventRecord& record);
-  void set_number(std::string_view text, std::uint64_t& field, EventRecord& record);
-  bool append_field(const JsonField& field, EventRecord& record);
-  Status write(EventRecord& record);
-  Status malformed();
-  void note_operator(const EventRecord& record);
+  Status add(const ShapedEvents& shaped, std::size_t shaper);
+  void add_facts(const ShapedEvents& shaped);
+  Tables& tables_of(std::size_t shaper);
+  void add_name(const ShapedName& name);
+  StringId name(Tables& tables, std::uint32_t number);
+  CategoryEntry& category(Tables& tables, std::uint32_t number);
+  TrackId track(Tables& tables, ShapedAs as, std::uint32_t number);
+  void count(CategoryEntry& entry, ShapedAs as);
 
   EventFileWriter& writer_;
   OperatorTimes* operators_;
-  KinetoPlainParser plain_;
-  KinetoEventParser parser_;
+  KinetoParts parts_;
+  std::vector<Tables> tables_;  // of each shaper
   KinetoTracks tracks_;
-  KinetoEvent event_;
+  ShapedEvents one_;  // what event() reads
   SourceCounts counts_;
   std::vector<CategoryEntry> categories_;
   std::map<std::string, std::size_t, std::less<>> category_index_;
@@ -94,13 +91,6 @@ class KinetoConverter {
   std::size_t names_bytes_ = 0;
   std::optional<std::int64_t> first_ns_;
   LayerCounter layers_;
-  KinetoAttrs attrs_;
-  std::string member_;  // of attrs_, in the making
-  std::string repaired_text_;
-  bool attrs_bad_ = false;      // an argument is no JSON value
-  bool text_repaired_ = false;  // event_ was made of repaired text
-  bool mended_ = false;         // a token that is no JSON became a string
-  bool needs_repair_ = false;   // an argument's string is no JSON
 };
 
 }  // namespace teller

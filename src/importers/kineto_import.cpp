@@ -24,6 +24,8 @@ bool parse_integer(std::string_view text, Integer& value) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
+// At the end of each piece those who share the work wait for each other.
+constexpr std::size_t kPieceBytes = 2u << 20;
 // Members of the top-level object that are kept besides those with a meaning.
 constexpr std::size_t kOtherLimit = 4u << 20;
 constexpr std::size_t kOtherMembers = 4096;
@@ -147,6 +149,7 @@ class ImportSink : public KinetoSink {
   void lost(std::uint64_t count) override { converter.lost(count); }
   void member(std::string_view key, std::string_view value) override { header.member(key, value); }
   Status piece_done() override {
+    converter.text_done();
     if (stop_requested(request_)) return interrupted_error(request_);
     if (request_.progress) request_.progress(input_.bytes_read(), input_.file_bytes());
     return {};
@@ -192,7 +195,8 @@ Json final_meta(const ImportSink& sink, const InputStream& input) {
 }  // namespace
 
 Result<SourceResult> import_kineto(const SourceRequest& request, const std::string& output) {
-  TELLER_TRY(const auto input, InputStream::open(request.path, {.stop = request.stop}));
+  TELLER_TRY(const auto input,
+             InputStream::open(request.path, {.piece_bytes = kPieceBytes, .stop = request.stop}));
   const Json first = {
       {"dialect", "kineto"}, {"source", request.name}, {"size_bytes", input->file_bytes()}};
   TELLER_TRY(EventFileWriter writer, EventFileWriter::create_hashed(output, meta_text(first)));
@@ -214,7 +218,7 @@ Result<SourceResult> import_kineto(const SourceRequest& request, const std::stri
   if (request.operators != nullptr) request.operators->end_source(result.clock);
   result.dialect = "kineto";
   result.bytes = input->file_bytes();
-  result.output_sha256 = writer.sha256();
+  result.output_digest = writer.digest();
   result.events_written = writer.events_written();
   result.counts = counts;
   result.layers = sink.converter.layers();

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "importers/plain_json.h"
-
 namespace teller {
 
 namespace {
@@ -28,43 +26,12 @@ std::int64_t trailing_number(std::string_view text) {
   return whole_number(text.substr(begin)).value_or(-1);
 }
 
-std::array<std::string_view, 5> texts(const KinetoPlace& place) {
-  return {place.pid, place.tid, place.device, place.stream, place.context};
-}
-
-// The track of `place` that `recent` knows, else what `find` says.
-template <typename Find>
-TrackId look_up(RecentTracks& recent, const KinetoPlace& place, Find find) {
-  if (const TrackId* track = recent.find(place)) return *track;
-  const TrackId track = find();
-  recent.add(place, track);
-  return track;
-}
-
 }  // namespace
-
-const TrackId* RecentTracks::find(const KinetoPlace& place) const {
-  const auto wanted = texts(place);
-  for (std::size_t i = 0; i < used_; ++i) {
-    const auto& place_i = entries_[i].place;
-    const bool same =
-        std::equal(wanted.begin(), wanted.end(), place_i.begin(),
-                   [](const auto& a, const auto& b) { return plain_json::same_text(a, b); });
-    if (same) return &entries_[i].track;
-  }
-  return nullptr;
-}
-
-void RecentTracks::add(const KinetoPlace& place, TrackId track) {
-  const std::size_t at = used_ < kEntries ? used_++ : next_++ % kEntries;
-  const auto parts = texts(place);
-  std::copy(parts.begin(), parts.end(), entries_[at].place.begin());
-  entries_[at].track = track;
-}
 
 const std::string& KinetoTracks::make_key(char type, const KinetoPlace& place) {
   key_.assign(1, type);
-  for (std::string_view part : texts(place)) {
+  for (const std::string_view part :
+       {place.pid, place.tid, place.device, place.stream, place.context}) {
     key_ += part;
     key_ += '\0';
   }
@@ -73,13 +40,9 @@ const std::string& KinetoTracks::make_key(char type, const KinetoPlace& place) {
 
 TrackId KinetoTracks::host(const KinetoPlace& place) {
   const KinetoPlace thread{place.pid, place.tid, {}, {}, {}};
-  return look_up(hosts_, thread, [&] { return find_host(thread); });
-}
-
-TrackId KinetoTracks::find_host(const KinetoPlace& place) {
-  const std::string& key = make_key('h', place);
+  const std::string& key = make_key('h', thread);
   auto found = known_.find(key);
-  if (found == known_.end()) found = known_.emplace(key, new_host(place)).first;
+  if (found == known_.end()) found = known_.emplace(key, new_host(thread)).first;
   return found->second;
 }
 
@@ -99,10 +62,6 @@ TrackId KinetoTracks::new_host(const KinetoPlace& place) {
 }
 
 TrackId KinetoTracks::device(const KinetoPlace& place) {
-  return look_up(devices_, place, [&] { return find_device(place); });
-}
-
-TrackId KinetoTracks::find_device(const KinetoPlace& place) {
   // Annotations on a stream come without its context: they share the track of its kernels.
   if (place.device.empty() && place.stream.empty() && place.context.empty()) {
     const auto seen = streams_.find(make_key('s', {place.pid, place.tid, {}, {}, {}}));
@@ -114,8 +73,7 @@ TrackId KinetoTracks::find_device(const KinetoPlace& place) {
   found = known_.emplace(key, new_device(place)).first;
   streams_.emplace(make_key('s', {place.pid, place.tid, {}, {}, {}}), found->second);
   // What has no track of its own may lie on this one now.
-  devices_.clear();
-  flows_.clear();
+  ++version_;
   return found->second;
 }
 
@@ -133,12 +91,7 @@ TrackId KinetoTracks::new_device(const KinetoPlace& place) {
 }
 
 TrackId KinetoTracks::flow(const KinetoPlace& place) {
-  const KinetoPlace end{place.pid, place.tid, {}, {}, {}};
-  return look_up(flows_, end, [&] { return find_flow(end); });
-}
-
-TrackId KinetoTracks::find_flow(const KinetoPlace& place) {
-  const auto seen = streams_.find(make_key('s', place));
+  const auto seen = streams_.find(make_key('s', {place.pid, place.tid, {}, {}, {}}));
   return seen != streams_.end() ? seen->second : host(place);
 }
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/mapped_file.h"
-#include "base/sha256.h"
+#include "base/xxh128.h"
 #include "importers/log_lines.h"
 #include "importers/nsys_rows.h"
 #include "importers/source_import.h"
@@ -199,7 +199,7 @@ Status read_events(NsysImport& import) {
 // In pieces, so that a large file can be stopped.
 Result<std::string> digest_of(const SourceRequest& request, std::string_view text) {
   constexpr std::size_t kPiece = 16u << 20;
-  Sha256 hash;
+  Xxh128 hash;
   for (; !text.empty(); text.remove_prefix(std::min(kPiece, text.size()))) {
     if (stop_requested(request)) return interrupted_error(request);
     hash.update(text.substr(0, kPiece));
@@ -214,7 +214,7 @@ Result<SourceResult> import_nsys(const SourceRequest& request, const std::string
   if (!database) return with_source(database.error(), request);
   TELLER_TRY(const MappedFile whole, MappedFile::open(request.path, "trace"));
   const Json first = {{"dialect", "nsys"}, {"source", request.name}, {"size_bytes", whole.size()}};
-  TELLER_TRY(EventFileWriter writer, EventFileWriter::create(output, meta_text(first)));
+  TELLER_TRY(EventFileWriter writer, EventFileWriter::create_hashed(output, meta_text(first)));
   NsysImport import{request, *database, writer, {}, {}, {}};
   load_thread_names(import);
   if (Status status = read_events(import); !status) {
@@ -223,7 +223,7 @@ Result<SourceResult> import_nsys(const SourceRequest& request, const std::string
   SourceResult result;
   result.dialect = "nsys";
   result.bytes = whole.size();
-  TELLER_TRY(result.sha256, digest_of(request, whole.text()));
+  TELLER_TRY(result.digest, digest_of(request, whole.text()));
   TELLER_CHECK_OK(load_logs(*database, request));
   Json meta = facts_of(*database);
   Json ignored;
@@ -241,6 +241,7 @@ Result<SourceResult> import_nsys(const SourceRequest& request, const std::string
   if (stop_requested(request)) return interrupted_error(request);
   result.clock = meta["clock"];
   TELLER_CHECK_OK(writer.finish(meta_text(meta)));
+  result.output_digest = writer.digest();
   result.events_written = writer.events_written();
   result.counts = import.counts;
   result.layers = import.layers.layers();

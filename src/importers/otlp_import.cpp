@@ -57,7 +57,7 @@ Result<SourceResult> import_otlp(const SourceRequest& request, const std::string
   TELLER_TRY(const auto input, InputStream::open(request.path, {.stop = request.stop}));
   const Json first = {
       {"dialect", "otlp"}, {"source", request.name}, {"size_bytes", input->file_bytes()}};
-  TELLER_TRY(EventFileWriter writer, EventFileWriter::create(output, meta_text(first)));
+  TELLER_TRY(EventFileWriter writer, EventFileWriter::create_hashed(output, meta_text(first)));
   const Json clock = {{"base", "unix"}, {"unix_offset_ns", 0}};
   std::function<Status(LogLine&)> log;
   if (request.log) log = [&](LogLine& line) { return request.log(clock, line); };

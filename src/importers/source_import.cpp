@@ -31,9 +31,9 @@ Error interrupted_error(const SourceRequest& request) {
 
 Status read_to_end(const SourceRequest& request, InputStream& input, SourceCounts& counts,
                    SourceResult& result) {
-  auto digest = input.sha256();
+  auto digest = input.digest();
   if (!digest) return with_source(digest.error(), request);
-  result.sha256 = *digest;
+  result.digest = *digest;
   counts.bytes_behind = input.bytes_behind();
   if (counts.bytes_behind > 0) result.notes.push_back(input.behind_words());
   return {};
@@ -43,6 +43,7 @@ Status finish_source(const nlohmann::ordered_json& meta, const InputStream& inpu
                      EventFileWriter& writer, SourceResult& result) {
   TELLER_CHECK_OK(writer.finish(meta_text(meta)));
   result.clock = meta["clock"];
+  result.output_digest = writer.digest();
   result.bytes = input.file_bytes();
   result.events_written = writer.events_written();
   return {};

@@ -48,9 +48,9 @@ struct SourceRequest {
 
 // What an importer found.
 struct SourceResult {
-  std::string dialect;  // "kineto", "nsys", "flight", "otlp", "execution_trace"
-  std::string sha256;
-  std::string output_sha256;  // of the event file; "" if its writer does not know
+  std::string dialect;        // "kineto", "nsys", "flight", "otlp", "execution_trace"
+  std::string digest;         // of the source
+  std::string output_digest;  // of the event file; "" if its writer does not know
   std::uint64_t bytes = 0;
   std::uint64_t events_written = 0;
   SourceCounts counts;

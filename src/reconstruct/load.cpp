@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "base/huge_pages.h"
 #include "base/json_fields.h"
 #include "reconstruct/passes.h"
 
@@ -110,7 +109,6 @@ class Loader {
       source.name = "pid " + std::to_string(source.pid);
     }
     source.file = std::move(file);
-    reserve_huge(source.names, source.file.string_count());
     source.names.resize(source.file.string_count());
     find_known_strings(source);
     const auto index = static_cast<std::uint16_t>(work_.sources.size());

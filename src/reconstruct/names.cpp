@@ -44,7 +44,7 @@ bool is_operator_name(std::string_view name) {
 
 const NameFacts& name_facts(Workspace& work, std::uint16_t source_index, StringId name) {
   Source& source = work.sources[source_index];
-  if (name >= source.names.size()) name = 0;
+  if (name >= source.names.strings()) name = 0;
   NameFacts& facts = source.names[name];
   if (facts.known) return facts;
   std::string_view text = source.file.string(name);

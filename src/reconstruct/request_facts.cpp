@@ -52,13 +52,14 @@ void join_requests(Workspace& work) {
   std::vector<std::pair<NameFacts*, std::string_view>> fresh;
   for (Source& source : work.sources) {
     if (source.dialect != kSpanDialect) continue;
-    for (StringId name = 0; name < source.names.size(); ++name) {
-      NameFacts& facts = source.names[name];
+    for (StringId name = 0; name < source.names.strings(); ++name) {
+      NameFacts* const facts = source.names.find(name);
+      if (facts == nullptr || !facts->known) continue;
       std::string_view text = source.file.string(name);
-      const std::string_view id = facts.known ? split_request(text) : std::string_view();
+      const std::string_view id = split_request(text);
       if (id.empty()) continue;
-      facts.request = known.same_request(id);
-      if (facts.request == kNoIndex) fresh.emplace_back(&facts, id);
+      facts->request = known.same_request(id);
+      if (facts->request == kNoIndex) fresh.emplace_back(facts, id);
     }
   }
   work.joined_below = work.request_ids.size() - 1;
@@ -71,11 +72,9 @@ void add_request_facts(Workspace& work) {
     for (const auto block : source.file.blocks()) {
       for (const EventRecord& event : block) {
         const std::string_view attrs = source.file.string(event.attrs);
-        if (event.name >= source.names.size() ||
-            attrs.substr(0, kRequestAttrs.size()) != kRequestAttrs) {
-          continue;
-        }
-        const std::uint32_t request = source.names[event.name].request;
+        const NameFacts* const name = source.names.find(event.name);
+        if (name == nullptr || attrs.substr(0, kRequestAttrs.size()) != kRequestAttrs) continue;
+        const std::uint32_t request = name->request;
         const Json json = parse_json(attrs);
         const auto facts = json.find("request");
         if (request == kNoIndex || facts == json.end() || !facts->is_object()) continue;

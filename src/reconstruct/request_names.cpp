@@ -51,9 +51,7 @@ void join_request_names(Workspace& work) {
   if (work.request_aliases.empty()) return;
   work.request_ids = std::move(kept);
   for (std::uint32_t& request : work.chains.rows.request) request = renumbered[request];
-  for (Source& source : work.sources) {
-    for (NameFacts& facts : source.names) facts.known = false;
-  }
+  for (Source& source : work.sources) source.names.forget();
 }
 
 }  // namespace teller

@@ -12,6 +12,7 @@
 
 #include "base/interner.h"
 #include "reconstruct/counters.h"
+#include "reconstruct/name_table.h"
 #include "run_folder/chains.h"
 #include "run_folder/event_file.h"
 #include "run_folder/run_clock.h"
@@ -58,19 +59,6 @@ struct Item {
                             // most 255
 };
 
-// What a name tells, worked out once per string of a source.
-struct NameFacts {
-  std::uint32_t name = 0;            // string of the chains
-  std::uint32_t family = 0;          // string of the chains
-  std::uint32_t request = kNoIndex;  // request that the name ends in
-  bool known = false;
-  bool collective = false;
-  bool operator_name = false;  // an operator that says so only by its name (emit_nvtx)
-  bool annotation = false;     // an engine's annotation of a step
-  bool graph_launch = false;   // a call that launches a graph
-  std::uint8_t call = 0;       // CallFacts of a call of this name
-};
-
 // What META calls sources whose ranges are spans of requests, as an engine reported them.
 inline constexpr std::string_view kSpanDialect = "otlp";
 
@@ -92,7 +80,7 @@ struct Source {
   StringId record_category = 0;
   StringId nccl_domain = 0;
   StringId forward_backward = 0;
-  std::vector<NameFacts> names;  // by StringId
+  NameTable names;
   RecordBalance balance;
   std::size_t calls = 0;  // items of these kinds
   std::size_t devices = 0;

@@ -61,7 +61,7 @@ class EventFileWriter {
   // cannot be durable.
   static Result<EventFileWriter> create(const std::string& path, std::string_view meta_json,
                                         BackgroundWriter* background = nullptr);
-  // The same, written and hashed from a thread of its own: see sha256(). flush() does not wait for
+  // The same, written and hashed from a thread of its own: see digest(). flush() does not wait for
   // it, and cannot be durable.
   static Result<EventFileWriter> create_hashed(const std::string& path, std::string_view meta_json);
   EventFileWriter(EventFileWriter&&) noexcept;
@@ -89,9 +89,9 @@ class EventFileWriter {
   std::uint64_t events_written() const;
   std::uint64_t bytes_written() const;
   const std::string& path() const;
-  // Digest of the file, as 64 hexadecimal digits, after finish(); "" unless create_hashed() made
+  // XXH3-128 of the file, as 32 hexadecimal digits, after finish(); "" unless create_hashed() made
   // it.
-  const std::string& sha256() const;
+  const std::string& digest() const;
 
  private:
   struct State;

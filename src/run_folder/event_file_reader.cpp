@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/huge_pages.h"
 #include "base/json.h"
 #include "run_folder/block.h"
 #include "run_folder/event_file.h"
@@ -57,6 +58,23 @@ std::size_t next_whole_block(std::string_view file, std::size_t offset, ResyncBu
   return std::string_view::npos;
 }
 
+// How many strings the file's blocks say that they hold, whole or not; no more than there is room
+// for in them.
+std::size_t count_strings(std::string_view file) {
+  std::size_t count = 0;
+  BlockHeader header{};
+  for (std::size_t at = sizeof(FileHeader); file.size() - at >= sizeof header;) {
+    std::memcpy(&header, file.data() + at, sizeof header);
+    at += sizeof header;
+    if (header.mark != kBlockMark || header.payload_bytes > file.size() - at) break;
+    if (static_cast<BlockKind>(header.kind) == BlockKind::kStrings) {
+      count += std::min<std::size_t>(header.records, header.payload_bytes / sizeof(std::uint32_t));
+    }
+    at = std::min(at + padded_size(header.payload_bytes), file.size());
+  }
+  return count;
+}
+
 Error not_an_event_file(const std::string& path, std::string_view text) {
   const bool empty = text.empty();
   return {ErrorCode::kCorrupt,
@@ -94,6 +112,7 @@ Result<EventFile> EventFile::open(const std::string& path) {
                      ", this teller reads version 1",
                  "use the teller that wrote it, or a newer one"};
   }
+  reserve_huge(file.strings_, count_strings(text) + 1);
   file.read_blocks();
   file.meta_json_ = merge_metas(file.metas_);
   return file;

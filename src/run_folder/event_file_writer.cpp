@@ -145,7 +145,7 @@ std::uint64_t EventFileWriter::bytes_written() const {
 const std::string& EventFileWriter::path() const {
   return state_->path;
 }
-const std::string& EventFileWriter::sha256() const {
+const std::string& EventFileWriter::digest() const {
   return state_->digest;
 }
 
@@ -259,7 +259,7 @@ Status EventFileWriter::finish(std::string_view meta_json) {
   TELLER_CHECK_OK(state_->write_block(BlockKind::kEnd, 0, 0, end));
   if (state_->hashing == nullptr) return state_->close_file();
   TELLER_CHECK_OK(state_->hashing->finish());
-  state_->digest = state_->hashing->sha256();
+  state_->digest = state_->hashing->digest();
   return {};
 }
 

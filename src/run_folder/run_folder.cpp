@@ -365,10 +365,10 @@ Status RunFolder::publish(const ArtifactInfo& info,
     const auto known = digests.find(relative);
     std::string digest = known != digests.end() ? known->second : "";
     if (digest.empty()) {
-      TELLER_TRY(digest, sha256_file(file(relative)));
+      TELLER_TRY(digest, xxh128_file(file(relative)));
     }
     TELLER_TRY(const std::uint64_t bytes, file_size(file(relative)));
-    files.push_back({{"path", relative}, {"bytes", bytes}, {"sha256", digest}});
+    files.push_back({{"path", relative}, {"bytes", bytes}, {"xxh128", digest}});
   }
   Json from = Json::object();
   for (const std::string& source : info.from) from[source] = state_->digest(source);
@@ -376,7 +376,7 @@ Status RunFolder::publish(const ArtifactInfo& info,
   Json artifact;
   artifact["made_by"] = info.made_by;
   artifact["records"] = info.records;
-  artifact["digest"] = sha256_text(files.dump(-1, ' ', false, Json::error_handler_t::replace));
+  artifact["digest"] = xxh128_text(files.dump(-1, ' ', false, Json::error_handler_t::replace));
   artifact["files"] = std::move(files);
   artifact["options"] = options.is_object() ? options : Json::object();
   artifact["from"] = std::move(from);

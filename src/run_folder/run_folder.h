@@ -49,10 +49,10 @@ class RunFolder {
   // stale. An artefact that the manifest lists without files is there, and empty.
   Result<std::vector<std::string>> require_artifact(std::string_view name) const;
 
-  // Records an artefact whose files are in place: sizes, sha256, sources. Artefacts made from it
+  // Records an artefact whose files are in place: sizes, digests, sources. Artefacts made from it
   // become stale.
   Status publish(const ArtifactInfo& info);
-  // The same, where the writers of some files know their SHA-256 ("" if not): those are not read
+  // The same, where the writers of some files know their XXH3-128 ("" if not): those are not read
   // for it again.
   Status publish(const ArtifactInfo& info, const std::map<std::string, std::string>& digests);
   // "recording", "sealed" or "crashed".

@@ -25,6 +25,11 @@ def run_teller(*args: object, **options: object) -> subprocess.CompletedProcess[
     return subprocess.run([teller_binary(), *map(str, args)], text=True, capture_output=True, **options)
 
 
+def xxh128sum(path: Path) -> str:
+    """XXH3-128 of a file, as others compute it."""
+    return subprocess.run(["xxh128sum", path], check=True, capture_output=True, text=True).stdout.split()[0]
+
+
 def as_nobody(*args: object, cwd: str = "/") -> subprocess.CompletedProcess[str]:
     """Runs teller as the user nobody; needs root and setpriv."""
     command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", teller_binary(), *map(str, args)]

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import as_nobody, expect_one_line, needs_root, run_teller, teller_binary
+from conftest import as_nobody, expect_one_line, needs_root, run_teller, teller_binary, xxh128sum
 
 RUN_COMMANDS = ("reconstruct", "slice", "report", "stats", "dump", "verify")
 COMMANDS = ("trace", "import", "tpe-train", "encode", *RUN_COMMANDS)
@@ -129,6 +129,45 @@ def test_verify_looks_at_every_artefact_of_the_manifest(run: Path) -> None:
             assert done.returncode == 4 and file["path"] in done.stdout, (name, file, done.stdout)
             path.write_bytes(whole)
     assert run_teller("verify", run).returncode == 0
+
+
+def first_file_of(run: Path) -> tuple[dict, dict]:
+    """The manifest and, in it, what it says of the first event file."""
+    manifest = json.loads((run / "manifest.json").read_text())
+    return manifest, manifest["artifacts"]["events"]["files"][0]
+
+
+def test_verify_takes_digests_of_either_kind(run: Path) -> None:
+    manifest, entry = first_file_of(run)
+    path = run / entry["path"]
+    assert entry.pop("xxh128") == xxh128sum(path)
+    entry["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()  # as older runs have it
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    assert run_teller("verify", run).returncode == 0
+    entry["sha256"] = "0" * 64
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    done = run_teller("verify", run)
+    assert done.returncode == 4 and "its checksum differs from the manifest's" in done.stdout
+
+
+@pytest.mark.parametrize(("digest", "words"), [
+    ({}, "the manifest holds no checksum of it (xxh128)"),
+    ({"xxh128": "0" * 31}, "its xxh128 in the manifest is not 32 hexadecimal digits"),
+    ({"xxh128": "X" * 32}, "its xxh128 in the manifest is not 32 hexadecimal digits"),
+    ({"xxh128": 7}, "its xxh128 in the manifest is not 32 hexadecimal digits"),
+    ({"sha256": "0" * 32}, "its sha256 in the manifest is not 64 hexadecimal digits"),
+    ({"sha256": None}, "its sha256 in the manifest is not 64 hexadecimal digits"),
+    ({"xxh128": "0" * 32}, "its checksum differs from the manifest's"),
+])
+def test_verify_of_a_file_without_a_good_digest_is_one_line(digest: dict, words: str, run: Path) -> None:
+    manifest, entry = first_file_of(run)
+    del entry["xxh128"]
+    entry.update(digest)
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    done = run_teller("verify", run)
+    assert done.returncode == 4
+    lines = [line for line in done.stdout.splitlines() if words in line]
+    assert len(lines) == 1 and entry["path"] in lines[0], done.stdout
 
 
 @pytest.mark.parametrize("command", ["import", "reconstruct"])

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 import tev
-from conftest import as_nobody, expect_one_line, needs_root, run_teller, teller_binary
+from conftest import as_nobody, expect_one_line, needs_root, run_teller, teller_binary, xxh128sum
 
 def run_import(*args) -> subprocess.CompletedProcess:
     """Runs an import that must succeed."""
@@ -705,10 +705,10 @@ def test_same_input_same_bytes(tmp_path):
                          {"t": None, "stream": "serve.log", "text": "WARNING cut \ufffd", "t_from": "no_time", "raw": 1}]
     manifest = json.loads((tmp_path / "one" / "manifest.json").read_text())
     assert manifest["state"] == "sealed"
-    assert manifest["sources"][0]["sha256"] == hashlib.sha256(source.read_bytes()).hexdigest()
+    assert manifest["sources"][0]["xxh128"] == xxh128sum(source)
     for artefact in manifest["artifacts"].values():
         for entry in artefact["files"]:
-            assert hashlib.sha256((tmp_path / "one" / entry["path"]).read_bytes()).hexdigest() == entry["sha256"]
+            assert entry["xxh128"] == xxh128sum(tmp_path / "one" / entry["path"])
 
 
 def test_json_summary(tmp_path):

@@ -47,11 +47,11 @@ TEST_F(KinetoImportTest, DigestsAreThoseOfTheFiles) {
   const auto result = import_kineto(request, dir.file("a.tev"));
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->events_written, 60000u);
-  EXPECT_EQ(result->sha256, sha256_file(request.path).value());
-  EXPECT_EQ(result->output_sha256, sha256_file(dir.file("a.tev")).value());
+  EXPECT_EQ(result->digest, xxh128_file(request.path).value());
+  EXPECT_EQ(result->output_digest, xxh128_file(dir.file("a.tev")).value());
   const auto again = import_kineto(request, dir.file("b.tev"));
   ASSERT_TRUE(again);
-  EXPECT_EQ(result->output_sha256, again->output_sha256);
+  EXPECT_EQ(result->output_digest, again->output_digest);
 }
 
 // Who takes an event apart shows nowhere: with an escape in a key, the reader of everything does.
