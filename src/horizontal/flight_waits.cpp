@@ -10,17 +10,6 @@ namespace teller::flight {
 
 namespace {
 
-// Operations after which every rank knows that every other one has come: where one rank has
-// completed one, all have taken part.
-constexpr std::string_view kMutual[] = {"all_reduce", "all_gather", "reduce_scatter",
-                                        "all_to_all", "barrier",    "allreduce",
-                                        "allgather",  "alltoall",   "reducescatter"};
-
-bool is_mutual(const Operation& operation) {
-  const std::string name = flight_operation(operation.entry.name);
-  return std::find(std::begin(kMutual), std::end(kMutual), name) != std::end(kMutual);
-}
-
 // Operations of one sort follow each other: collectives of a group, sends or receives of a pair.
 using Stream = std::tuple<std::size_t, bool, int, bool>;
 Stream stream_of(const Operation& operation) {
@@ -97,7 +86,8 @@ class Stands {
   bool has_started(std::size_t member, const Place& place) const {
     const Node& node = job_.nodes[member];
     const auto found = node.collectives.find(place);
-    return found == node.collectives.end() || node.operations[found->second].started;
+    return found == node.collectives.end() || node.is_outdated() ||
+           node.operations[found->second].started;
   }
 
   const Job& job_;
@@ -133,6 +123,10 @@ class RankReader {
     position.peers = position.unclear = no_nodes();
     if (!node_.has_dump) {
       position.standing = Standing::kNoDump;
+      return position;
+    }
+    if (node_.is_outdated()) {
+      position.standing = Standing::kOutdated;
       return position;
     }
     const std::vector<std::size_t> heads = heads_of_streams();
@@ -260,9 +254,10 @@ class RankReader {
     for (const std::size_t one : peer.pending) {
       if (!meets(peer.operations[one], operation) || before-- > 0) continue;
       if (peer.place[one] == 0) return no_waits();
+      if (peer.is_outdated()) break;
       return one_wait(other->second, WaitReason::kBehind);
     }
-    if (is_unclear(peer, operation)) {
+    if (peer.is_outdated() || is_unclear(peer, operation)) {
       position.unclear = without({other->second}, kNone);
       return no_waits();
     }
