@@ -103,6 +103,21 @@ void index_operations(Node& node) {
   }
 }
 
+// Finds a node's transfers by their peer, where the dump holds them all.
+void index_transfers(Node& node) {
+  if (!node.rank) return;
+  for (const auto& [group, holes] : node.holes) {
+    if (!holes.empty()) return;
+  }
+  std::map<TransferStream, std::vector<std::size_t>> transfers;
+  for (std::size_t i = 0; i < node.operations.size(); ++i) {
+    const Operation& one = node.operations[i];
+    if (one.entry.record_id != static_cast<std::int64_t>(i) || one.doubtful) return;
+    if (one.other >= 0) transfers[{one.group, one.other, one.send}].push_back(i);
+  }
+  node.transfers = std::move(transfers);
+}
+
 class JobMaker {
  public:
   Job make(std::vector<Dump> dumps) {
@@ -113,6 +128,7 @@ class JobMaker {
     add_absent_ranks();
     add_members();
     name_peers();
+    for (Node& node : job_.nodes) index_transfers(node);
     read_statuses(job_);
     find_outdated(job_);
     return std::move(job_);

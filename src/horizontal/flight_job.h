@@ -2,6 +2,7 @@
 // the flight_* files.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -46,8 +47,17 @@ struct Progress {
 struct Outdated {
   std::size_t by = kNone;     // node of the peer; kNone: the dump is not outdated
   std::size_t group = kNone;  // of what the peer completed
-  std::int64_t seq = -1;
-  std::int64_t enqueued = -1;  // as far as the dump itself goes in that group
+  bool transfer = false;      // a receive from this rank; else a collective
+  std::int64_t seq = -1;      // its number; of transfers between the two
+  std::int64_t enqueued = -1;  // as far as the dump itself goes
+};
+
+// Transfers of one rank with one other in one direction, which its peer has in the same order.
+struct TransferStream {
+  std::size_t group = kNone;
+  int other = -1;  // the peer's global rank
+  bool send = false;
+  auto operator<=>(const TransferStream&) const = default;
 };
 
 // One rank: a dump, or a rank of which there is none.
@@ -73,6 +83,9 @@ struct Node {
   // Entries of which it is not known what they are: records, -1 where that is not known either.
   // Those whose group is known lie under it, the others under kNone.
   std::map<std::size_t, std::vector<std::int64_t>> holes;
+  // Of a dump that holds all that the rank ever enqueued: its transfers, first enqueued first. Of
+  // others it is not known which of a peer's they meet.
+  std::optional<std::map<TransferStream, std::vector<std::size_t>>> transfers;
   Outdated outdated;
   bool is_outdated() const { return outdated.by != kNone; }
 };

@@ -33,6 +33,7 @@ class OutdatedFinder {
     for (std::size_t i = 0; i < job_.nodes.size(); ++i) read_entries(i);
     for (std::size_t i = 0; i < job_.nodes.size(); ++i) read_statuses(i);
     for (std::size_t group = 0; group < job_.groups.size(); ++group) judge(group);
+    for (std::size_t i = 0; i < job_.nodes.size(); ++i) judge_receives(i);
   }
 
  private:
@@ -69,7 +70,26 @@ class OutdatedFinder {
       if (node.is_outdated() || member == furthest.node) continue;
       const auto enqueued = enqueued_by(node, group);
       if (!enqueued || *enqueued >= furthest.seq) continue;
-      node.outdated = {furthest.node, group, furthest.seq, *enqueued};
+      node.outdated = {furthest.node, group, false, furthest.seq, *enqueued};
+    }
+  }
+
+  // What a rank has received its peer had enqueued as a send.
+  void judge_receives(std::size_t index) {
+    const Node& receiver = job_.nodes[index];
+    if (!receiver.transfers) return;
+    for (const auto& [stream, list] : *receiver.transfers) {
+      const auto sender = job_.node_of_rank.find(stream.other);
+      if (stream.send || sender == job_.node_of_rank.end()) continue;
+      Node& node = job_.nodes[sender->second];
+      if (!node.transfers || node.is_outdated()) continue;
+      const auto received = std::count_if(list.begin(), list.end(), [&](std::size_t one) {
+        return receiver.operations[one].completed;
+      });
+      const auto sends = node.transfers->find({stream.group, *receiver.rank, true});
+      const auto sent = static_cast<std::int64_t>(
+          sends == node.transfers->end() ? 0 : sends->second.size());
+      if (received > sent) node.outdated = {index, stream.group, true, received, sent};
     }
   }
 

@@ -199,11 +199,16 @@ class Writer {
 
 std::string outdated_words(const Job& job, std::size_t node) {
   const Node& self = job.nodes[node];
-  const Group& group = job.groups[self.outdated.group];
-  return "the dump of " + node_words(self) + " is of an earlier moment: it goes to number " +
-         std::to_string(self.outdated.enqueued) + " of group " + group.name + ", and " +
-         node_words(job.nodes[self.outdated.by]) + " has completed number " +
-         std::to_string(self.outdated.seq) + ", which takes all of the group";
+  const Outdated& outdated = self.outdated;
+  const std::string peer = node_words(job.nodes[outdated.by]);
+  const std::string group = " of group " + job.groups[outdated.group].name;
+  const std::string words = "the dump of " + node_words(self) + " is of an earlier moment: it ";
+  if (outdated.transfer) {
+    return words + "holds " + std::to_string(outdated.enqueued) + " sends to " + peer + group +
+           ", which has received " + std::to_string(outdated.seq);
+  }
+  return words + "goes to number " + std::to_string(outdated.enqueued) + group + ", and " + peer +
+         " has completed number " + std::to_string(outdated.seq) + ", which takes all of the group";
 }
 
 std::string outdated_dumps_words(const Job& job) {

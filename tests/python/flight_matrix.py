@@ -90,6 +90,8 @@ class Machine:
         self.device_stops: dict[int, int] = {}  # … that it enqueues and does not begin
         self.lonely: dict[int, int] = {}        # … that completes on all its peers, but not there
         self.stuck_link: tuple[int, int] | None = None
+        self.early: dict[int, int] = {}         # rank -> so many of its operations are done when its dump is written
+        self.seen: dict[int, tuple[int, int]] = {}  # of those: done and enqueued in the dump
         self.timing = False
         self.program: list[list[Op]] = [[] for _ in range(world)]
         self.groups: dict[tuple[str, int], str] = {}
@@ -204,6 +206,9 @@ class Machine:
         moved = True
         while moved:
             moved = False
+            for rank, done in self.early.items():
+                if self.done[rank] >= done and rank not in self.seen:
+                    self.seen[rank] = (self.done[rank], self.enqueued(rank))
             for rank in range(self.world):
                 at = self._at(rank)
                 if at is None:
@@ -219,15 +224,31 @@ class Machine:
                     else:
                         self.done[one] += 1
                 moved = True
-        for rank in range(self.world):
-            self._write(rank)
         return self
 
+    def write(self) -> None:
+        """Fills the job's dumps."""
+        for rank in range(self.world):
+            self._write(rank)
+
+    def shown(self, rank: int) -> tuple[int, int]:
+        """How many operations are done and enqueued by its dump."""
+        return self.seen.get(rank, (self.done[rank], self.enqueued(rank)))
+
+    def is_proven_early(self, rank: int) -> bool:
+        """Whether a peer has completed what the dump does not show to be enqueued, and could not have alone."""
+        done = {(op.group, self.number(one, i)) for one in range(self.world) if one != rank
+                for i, op in enumerate(self.program[one][:self.shown(one)[0]]) if op.ends is None}
+        mine = {op.group for op in self.program[rank][:self.shown(rank)[1]] if op.ends is None}
+        return any((op.group, self.number(rank, i)) in done and op.group in mine
+                   for i, op in enumerate(self.program[rank]) if i >= self.shown(rank)[1] and op.ends is None)
+
     def _write(self, rank: int) -> None:
-        for index in range(self.enqueued(rank)):
+        done, enqueued = self.shown(rank)
+        for index in range(enqueued):
             op = self.program[rank][index]
-            begun = index == self.done[rank] and index < self.device_stops.get(rank, NEVER)
-            state = "completed" if index < self.done[rank] else "started" if begun and self.timing else "scheduled"
+            begun = index == done and index < self.device_stops.get(rank, NEVER)
+            state = "completed" if index < done else "started" if begun and self.timing else "scheduled"
             name = op.name
             if op.ends is not None:
                 name += f" {op.ends[0]}->{op.ends[1]}" if op.name == "send" else f" {op.ends[1]}<-{op.ends[0]}"
@@ -414,6 +435,43 @@ def stuck_transfer(machine: Machine, rank: int) -> dict:
     return {"required": set(), "allowed": set(ends), "link": (ends[0], ends[1])}
 
 
+def _allowed_early(machine: Machine, ranks: list[int]) -> set[int]:
+    """Of ranks whose dumps are early, those of which a peer's dump does not prove it: theirs look like hangs."""
+    return {rank for rank in ranks if not machine.is_proven_early(rank)}
+
+
+def dumped_earlier(machine: Machine, rank: int) -> dict:
+    """A job that is well; one dump was written some operations before the others."""
+    last = len(machine.program[rank])
+    machine.early[rank] = machine.random.randrange(last // 3, last)
+    machine.run()
+    return {"required": set(), "allowed": _allowed_early(machine, [rank]), "needs_past": True}
+
+
+def dumped_earlier_in_the_middle(machine: Machine, rank: int) -> dict:
+    """The same, and the others are in one operation."""
+    in_the_middle(machine, rank)
+    return dumped_earlier(machine, rank)
+
+
+def dumped_at_many_moments(machine: Machine, rank: int) -> dict:
+    """A job that is well; each dump was written at a moment of its own."""
+    for one in range(machine.world):
+        machine.early[one] = machine.random.randrange(2, len(machine.program[one]) + 1)
+    machine.run()
+    return {"required": set(), "allowed": _allowed_early(machine, list(range(machine.world))), "needs_past": True}
+
+
+def dumped_earlier_and_stuck(machine: Machine, rank: int) -> dict:
+    """One dump was written while all was well, then the host of another rank stopped."""
+    other = machine.random.choice([one for one in range(machine.world) if one != rank])
+    machine.host_stops[other] = _index(machine, other, least=len(machine.program[other]) * 2 // 3)
+    machine.early[rank] = machine.random.randrange(2, len(machine.program[rank]) // 2)
+    machine.run()
+    early = _allowed_early(machine, [rank])
+    return {"required": {other} - early if machine.world > 2 else set(), "allowed": {other} | early, "needs_past": True}
+
+
 SPOILT = ({"state": "scheduled", "time_discovered_completed_ns": 1_700_000_000_900_000_000},
           {"state": "completed", "time_discovered_started_ns": 5, "time_discovered_completed_ns": 4},
           {"input_sizes": "wide", "output_sizes": [["x", 3]]}, {"input_dtypes": [7], "output_dtypes": 9},
@@ -437,7 +495,8 @@ def spoilt_and_stuck(machine: Machine, rank: int) -> dict:
 LAYOUTS = {"ddp": 2, "fsdp": 2, "twins": 2, "tp": 2, "tp_dp": 4, "pp_dp": 4, "tp_pp_dp": 8}  # and their least world
 KINDS = (healthy, in_the_middle, host_stuck, two_hosts_stuck, device_stuck_with_timing, device_stuck, device_lost, skipped, skipped_at_first,
          wrong_call, wrong_size, wrong_call_of_a_pair, wrong_order, wrong_order_of_groups, dead, another_dump_is_missing,
-         stuck_transfer, spoilt_and_healthy, spoilt_and_stuck)
+         stuck_transfer, spoilt_and_healthy, spoilt_and_stuck, dumped_earlier, dumped_earlier_in_the_middle,
+         dumped_at_many_moments, dumped_earlier_and_stuck)
 WORLDS = (2, 3, 4, 8, 16, 32, 64)
 
 
@@ -451,7 +510,7 @@ def make_case(kind, layout: str, world: int, seed: int) -> Case | None:
     answer = kind(machine, random.randrange(world))
     if not answer:
         return None
-    machine.run()
+    machine.run().write()
     case = Case(kind.__name__, world, name, machine.job, **answer)
     if not case.needs_past:
         case.only_active = random.random() < 0.3 and not case.spoil
