@@ -136,6 +136,8 @@ Json collectives_json(const Comparison& found) {
           {"outside_recording", beyond},
           {"repeated", found.matching.duplicates},
           {"mixed_numbering", found.matching.mixed_groups},
+          {"placed_by_clocks", found.matching.by_clocks},
+          {"ambiguous_order", found.matching.ambiguous},
           {"numbering_restarts", found.matching.restarts},
           {"without_rank", ops.without_rank},
           {"without_kernel", ops.without_kernel},
@@ -324,6 +326,9 @@ std::string comparison_text(const Json& json) {
   note("mixed_numbering",
        " groups are numbered by some ranks or calls only, or by numbers that begin anew: their "
        "collectives are matched by order\n");
+  note("ambiguous_order",
+       " sequences of operations without numbers fit their peers' at several places, and neither "
+       "times nor clocks tell which: what is said of them may be off by some operations\n");
   note("mismatched", " collectives are called differently by different ranks\n");
   for (const Json& line : json["verdict"]["evidence"]) {
     text += printable(line.get<std::string>()) + "\n";
