@@ -150,7 +150,8 @@ bool is_seen_earlier(const Job& job, std::size_t node, const Position& position)
     if (found == other.collectives.end()) continue;
     const auto completed = other.operations[found->second].entry.completed_ns;
     if (completed && *completed <= own) return false;
-    further = further || last_of(other, stuck.group) > last_of(job.nodes[node], stuck.group);
+    // One more is what a peer enqueues that then waits for the rank.
+    further = further || last_of(other, stuck.group) > last_of(job.nodes[node], stuck.group) + 1;
   }
   return further;
 }
