@@ -2,6 +2,7 @@
 // enqueued and the last completed, each by its own kind's count: of a group with sends and receives
 // either may be a collective or a transfer.
 #include <algorithm>
+#include <cstdint>
 
 #include "horizontal/flight_job.h"
 
@@ -59,8 +60,9 @@ class MixedStatus {
       progress.enqueued = counted_.collectives;
     }
     if (collective && transfer && raw.enqueued <= most_) progress.perhaps_enqueued = raw.enqueued;
-    // Nothing of the group is open where the last work enqueued is the last completed.
-    if (raw.completed == raw.enqueued) {
+    // Nothing of the group is open where the last work enqueued is the last completed; the numbers
+    // of two kinds may be equal by chance.
+    if (raw.completed == raw.enqueued && !has_open(INT64_MAX)) {
       progress.completed = progress.enqueued;
     } else if (completed_is_collective(raw, progress)) {
       progress.completed = raw.completed;
@@ -88,10 +90,14 @@ class MixedStatus {
     }
     const bool whole = counted_.newest_record >= 0 &&
                        (raw.enqueued == counted_.collectives || raw.enqueued == counted_.transfers);
-    if (!whole || raw.completed <= counted_.transfers) return false;
-    return std::none_of(node_.pending.begin(), node_.pending.end(), [&](std::size_t index) {
+    return whole && raw.completed > counted_.transfers && !has_open(raw.completed);
+  }
+
+  // Whether an operation of the group, up to this number, is open.
+  bool has_open(std::int64_t most) const {
+    return std::any_of(node_.pending.begin(), node_.pending.end(), [&](std::size_t index) {
       const Operation& one = node_.operations[index];
-      return one.group == group_ && one.collective && one.entry.seq <= raw.completed;
+      return one.group == group_ && one.entry.seq <= most;
     });
   }
 

@@ -25,6 +25,7 @@ class Op:
     name: str
     elements: int = 1024
     ends: tuple[int, int] | None = None
+    dtype: str = "Float"
 
 
 @dataclass
@@ -171,6 +172,17 @@ class Machine:
     def _tp_pp_dp(self) -> None:
         self._grid(2, 2)
 
+    def _mixed(self) -> None:
+        """A pipeline whose transfers and collectives share the default group: each counts its own."""
+        for step in range(4):
+            for micro in range(2):
+                for rank, program in enumerate(self.program):
+                    if rank > 0:
+                        program.append(Op("0", "recv", 256, (rank - 1, rank)))
+                    if rank < self.world - 1:
+                        program.append(Op("0", "send", 256, (rank, rank + 1)))
+            self._everyone(Op("0", "all_reduce", 4096), Op("0", "_all_gather_base", 512))
+
     # --- what happens -----------------------------------------------------------------------------------------------
 
     def members(self, rank: int, index: int) -> list[int]:
@@ -198,7 +210,7 @@ class Machine:
             return None
         op = self.program[rank][index]
         if op.ends is None:
-            return (op.group, self.number(rank, index), op.name, op.elements)
+            return (op.group, self.number(rank, index), op.name, op.elements, op.dtype)
         return (op.group, op.ends, self._turn(rank, index))
 
     def run(self) -> "Machine":
@@ -252,7 +264,8 @@ class Machine:
             name = op.name
             if op.ends is not None:
                 name += f" {op.ends[0]}->{op.ends[1]}" if op.name == "send" else f" {op.ends[1]}<-{op.ends[0]}"
-            sizes = {"input_sizes": [[op.elements]], "output_sizes": [[op.elements]]}
+            sizes = {"input_sizes": [[op.elements]], "output_sizes": [[op.elements]],
+                     "input_dtypes": [op.dtype], "output_dtypes": [op.dtype]}
             entry = self.job.add(rank, op.group, self.number(rank, index), name, state, **sizes)
             if not self.timing:
                 entry["time_discovered_started_ns"] = None
@@ -295,8 +308,8 @@ def two_hosts_stuck(machine: Machine, rank: int) -> dict:
         return {}
     op = machine.program[rank][index]
     other = machine.random.choice([one for one in machine.members(rank, index) if one != rank])
-    turn = [i for i in range(index + 1) if machine.program[rank][i].group == op.group]
-    theirs = [i for i, one in enumerate(machine.program[other]) if one.group == op.group]
+    turn = [i for i in range(index + 1) if machine.program[rank][i].group == op.group and machine.program[rank][i].ends is None]
+    theirs = [i for i, one in enumerate(machine.program[other]) if one.group == op.group and one.ends is None]
     machine.host_stops = {rank: index, other: theirs[len(turn) - 1]}
     return {"required": {rank, other}, "allowed": {rank, other}}
 
@@ -412,6 +425,39 @@ def wrong_order_of_groups(machine: Machine, rank: int) -> dict:
     return {"required": {rank}, "allowed": {rank}}
 
 
+def wrong_type(machine: Machine, rank: int) -> dict:
+    """The tensor of one rank has another type."""
+    index = _index(machine, rank, lambda op: _is_wide(machine)(op) and op.name != "all_to_all")
+    if index < 0:
+        return {}
+    op = machine.program[rank][index]
+    machine.program[rank][index] = Op(op.group, op.name, op.elements, dtype="Half")
+    return {"required": {rank}, "allowed": {rank}}
+
+
+def wrong_group(machine: Machine, rank: int) -> dict:
+    """A rank calls a collective in another of its groups than its peers do, where the next of that group is far."""
+    program = machine.program[rank]
+    wide = {op.group for op in program if _is_wide(machine)(op)}
+    index = _index(machine, rank, lambda op: _is_wide(machine)(op) and len(wide) > 1, len(program) // 3 + 1)
+    if index < 0:
+        return {}
+    op = program[index]
+    other = machine.random.choice(sorted(wide - {op.group}))
+    program[index] = Op(other, op.name, op.elements + 3)
+    return {"required": {rank}, "allowed": {rank}, "needs_past": True}
+
+
+def many_dumps_are_missing(machine: Machine, rank: int) -> dict:
+    """A rank's host stopped; of a third of the others there is no dump."""
+    machine.host_stops[rank] = _index(machine, rank)
+    others = [one for one in range(machine.world) if one != rank]
+    absent = set(machine.random.sample(others, machine.world // 3))
+    op = machine.program[rank][machine.host_stops[rank]]
+    waits = set(machine.members(rank, machine.host_stops[rank])) - absent - {rank}
+    return {"required": {rank} if waits else set(), "allowed": {rank} | absent, "absent": absent} if op else {}
+
+
 def dead(machine: Machine, rank: int) -> dict:
     """Its process is gone, and with it its dump."""
     machine.host_stops[rank] = _index(machine, rank)
@@ -492,11 +538,11 @@ def spoilt_and_stuck(machine: Machine, rank: int) -> dict:
             "spoil": {other: {**machine.random.choice(SPOILT[2:4]), "entry": machine.random.choice([0, 1])}}}
 
 
-LAYOUTS = {"ddp": 2, "fsdp": 2, "twins": 2, "tp": 2, "tp_dp": 4, "pp_dp": 4, "tp_pp_dp": 8}  # and their least world
+LAYOUTS = {"ddp": 2, "mixed": 3, "fsdp": 2, "twins": 2, "tp": 2, "tp_dp": 4, "pp_dp": 4, "tp_pp_dp": 8}  # and their least world
 KINDS = (healthy, in_the_middle, host_stuck, two_hosts_stuck, device_stuck_with_timing, device_stuck, device_lost, skipped, skipped_at_first,
          wrong_call, wrong_size, wrong_call_of_a_pair, wrong_order, wrong_order_of_groups, dead, another_dump_is_missing,
          stuck_transfer, spoilt_and_healthy, spoilt_and_stuck, dumped_earlier, dumped_earlier_in_the_middle,
-         dumped_at_many_moments, dumped_earlier_and_stuck)
+         dumped_at_many_moments, dumped_earlier_and_stuck, wrong_type, wrong_group, many_dumps_are_missing)
 WORLDS = (2, 3, 4, 8, 16, 32, 64)
 
 
