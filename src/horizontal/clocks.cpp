@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "horizontal/clock_line.h"
 #include "horizontal/facts.h"
 #include "horizontal/middle.h"
 
@@ -12,20 +13,9 @@ namespace teller::horizontal_detail {
 
 namespace {
 
-constexpr std::size_t kLeastCollectives = 3;
-// A slope needs this many ends, over this much time: less shows the scatter, not the clock.
-constexpr std::size_t kLeastForDrift = 16;
-constexpr double kLeastSpanNs = 1e9;
-constexpr int kRounds = 3;
-// Quartz drifts by parts per million; more than this is no drift but a misfit.
-constexpr double kMostDrift = 1e-3;
 // An offset of less than this many residuals is as well explained by how ends scatter.
 constexpr double kApplyFrom = 3;
-
-struct Point {
-  double time = 0;   // end on the rank, ns since the origin
-  double apart = 0;  // end on the rank less the collective's end
-};
+constexpr int kRounds = 3;
 
 class Aligner {
  public:
@@ -123,7 +113,7 @@ class Aligner {
   }
 
   void refine() {
-    std::vector<std::vector<Point>> points(clocks_.ranks.size());
+    std::vector<std::vector<ClockPoint>> points(clocks_.ranks.size());
     for (const Collective* one : used_) {
       std::vector<double> ends;
       for (const Member& member : one->members) ends.push_back(corrected(member));
@@ -137,38 +127,17 @@ class Aligner {
 
   // The slope is the median over pairs that lie half of all points apart (linear in time); then the
   // offset is the median of what is left.
-  static void fit(std::vector<Point>& points, RankClock& clock) {
+  static void fit(std::vector<ClockPoint>& points, RankClock& clock) {
     if (points.empty()) return;
     std::sort(points.begin(), points.end(),
-              [](const Point& a, const Point& b) { return a.time < b.time; });
-    clock.drift = slope(points, clock.drift_known);
+              [](const ClockPoint& a, const ClockPoint& b) { return a.time < b.time; });
+    clock.drift = clock_slope(points, clock.drift_known);
     std::vector<double> rest;
-    for (const Point& point : points) rest.push_back(point.apart - clock.drift * point.time);
+    for (const ClockPoint& point : points) rest.push_back(point.apart - clock.drift * point.time);
     clock.offset_ns = median(rest);
     for (double& value : rest) value = std::abs(value - clock.offset_ns);
     clock.residual_ns = median(rest);
-    // Of a median of n normal values: 1.25 σ / √n, and σ is 1.48 median distances.
-    clock.uncertainty_ns =
-        1.25 * 1.4826 * clock.residual_ns / std::sqrt(static_cast<double>(rest.size()));
-  }
-
-  static double slope(const std::vector<Point>& points, bool& known) {
-    known = false;
-    const std::size_t half = points.size() / 2;
-    const double span = points.back().time - points.front().time;
-    if (points.size() < kLeastForDrift || span < kLeastSpanNs) return 0;
-    std::vector<double> slopes;
-    for (std::size_t i = 0; i + half < points.size(); ++i) {
-      const double time = points[i + half].time - points[i].time;
-      if (time > span / 8) slopes.push_back((points[i + half].apart - points[i].apart) / time);
-    }
-    if (slopes.size() < kLeastForDrift / 2) return 0;
-    const double found = median(slopes);
-    const double doubt =
-        1.25 * spread_about(slopes, found) / std::sqrt(static_cast<double>(slopes.size()));
-    // Slopes of pairs that share points vary together: three standard errors are asked for.
-    known = true;
-    return std::abs(found) > 3 * doubt && std::abs(found) <= kMostDrift ? found : 0;
+    clock.uncertainty_ns = doubt_of_median(clock.residual_ns, rest.size());
   }
 
   Clocks finish() {
@@ -214,8 +183,7 @@ class Aligner {
     clock.offset_ns -= base.offset_ns / (1 - clock.drift);
     if (clock.reference) clock.drift = clock.offset_ns = 0;
     const double scatter = std::max(clock.residual_ns, base.residual_ns);
-    clock.applied =
-        !clock.reference && (std::abs(clock.offset_ns) > kApplyFrom * scatter || clock.drift != 0);
+    clock.applied = !clock.reference && is_worth_applying(clock, scatter);
   }
 
   const Operations& operations_;
@@ -234,8 +202,14 @@ double Clocks::aligned(std::uint32_t rank, std::int64_t time_ns) const {
   return clock.applied ? (1 - clock.drift) * (time - clock.offset_ns) : time;
 }
 
+bool is_worth_applying(const RankClock& clock, double scatter_ns) {
+  return std::abs(clock.offset_ns) > kApplyFrom * scatter_ns || clock.drift != 0;
+}
+
 Clocks align_clocks(const Operations& operations, const Matching& matching) {
-  return Aligner(operations, matching).run();
+  Clocks clocks = Aligner(operations, matching).run();
+  align_by_transfers(operations, matching, clocks);
+  return clocks;
 }
 
 }  // namespace teller::horizontal_detail

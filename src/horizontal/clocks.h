@@ -20,6 +20,8 @@ struct RankClock {
   std::uint32_t base = 0;       // index into Operations::ranks; for aligned ones
   bool drift_known = false;     // enough time passed to tell; else drift is 0
   std::size_t collectives = 0;  // that the estimate rests on
+  // Transfers between two ranks that it rests on, of the weakest link to the base; 0 for none.
+  std::size_t transfers = 0;
   double offset_ns = 0;         // it is ahead by so much when the base's clock shows the origin
   double drift = 0;             // ns per ns
   double residual_ns = 0;       // median distance of the ends from the line
@@ -37,6 +39,16 @@ struct Clocks {
   // other: they have no collective in common.
   double aligned(std::uint32_t rank, std::int64_t time_ns) const;
 };
+
+// A rank needs so many to be aligned.
+inline constexpr std::size_t kLeastCollectives = 3;
+
+// Whether an offset is more than how ends scatter, or a drift is known.
+bool is_worth_applying(const RankClock& clock, double scatter_ns);
+
+// clock_pairs.cpp: ranks and sets of ranks that collectives do not tie to each other are tied by
+// their sends and receives, as far as a chain of those leads. Near-linear in the transfers.
+void align_by_transfers(const Operations& operations, const Matching& matching, Clocks& clocks);
 
 // Ends of one synchronising collective lie close together on all ranks. Robust: of the ends, fewer
 // than a quarter may be anywhere.

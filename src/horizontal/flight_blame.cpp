@@ -81,6 +81,14 @@ class BlameFinder {
     blame_.verdict = verdict();
     if (blame_.verdict == "stuck_together" || blame_.verdict == "all_in_one_place") find_link();
     if (blame_.verdict == "all_in_one_place") blame_.suspects.clear();
+    if (blame_.verdict == "rank_stuck") {
+      const Suspect& first = blame_.suspects.front();
+      const bool awaited = first.waiters > 0 || blame_.waiting > 0;
+      // The watchdog gives up after minutes: what it let go of was not under way any more.
+      const bool timed_out = operation_of(first.node).entry.retired;
+      blame_.may_be_earlier =
+          !timed_out && (!awaited || is_seen_earlier(job_, first.node, positions_[first.node]));
+    }
     return std::move(blame_);
   }
 
@@ -216,13 +224,17 @@ class BlameFinder {
     }
   }
 
+  const Operation& operation_of(std::size_t node) const {
+    return job_.nodes[node].operations[positions_[node].operation];
+  }
+
   // A send and its receive that are the first of both ranks.
   void find_link() {
     const std::size_t start = blame_.suspects.empty() ? kNone : blame_.suspects.front().node;
     for (std::size_t node = 0; node < positions_.size(); ++node) {
       const Position& position = positions_[node];
       if (position.standing != Standing::kInside || (start != kNone && node != start)) continue;
-      const Operation& operation = job_.nodes[node].operations[position.operation];
+      const Operation& operation = operation_of(node);
       if (operation.other < 0 || !job_.nodes[node].rank) continue;
       const int self = *job_.nodes[node].rank;
       blame_.link =

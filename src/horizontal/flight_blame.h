@@ -39,15 +39,11 @@ struct Blame {
   std::size_t waiting = 0;  // ranks that wait for others
   // "deadlock": why not all ranks of the circle are named; "" where they are.
   std::string circle_words;
+  // "rank_stuck": it looks the same where the dump was written a moment before those of its peers.
+  bool may_be_earlier = false;
   // "unclear" though nobody waits: what is lacking for "healthy", a sentence; else "".
   std::string lacking_words;
 };
-
-// Nobody waits for what a rank is stuck in: a dump that was written a moment before those of its
-// peers looks the same.
-inline bool is_stuck_unawaited(const Blame& blame) {
-  return blame.verdict == "rank_stuck" && blame.suspects.front().waiters == 0 && blame.waiting == 0;
-}
 
 // `positions` are those of find_positions(), `graph` is theirs.
 Blame find_blame(const Job& job, const std::vector<Position>& positions, const WaitGraph& graph);

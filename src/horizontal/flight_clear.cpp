@@ -33,11 +33,16 @@ bool ends_in_doubt(const Node& node) {
          });
 }
 
-std::string status_words(const Node& node, const std::string& group, const Progress& progress) {
-  return "By the status of its groups " + node_words(node) + " has enqueued " +
-         std::to_string(progress.enqueued) + " collectives of group " + group + " and completed " +
-         std::to_string(std::max<std::int64_t>(progress.completed, 0)) +
-         ", and no entry tells of those between.";
+std::string status_words(const Node& node, const std::string& group, const Progress& status,
+                         bool has_transfers) {
+  const std::string completed = std::to_string(std::max<std::int64_t>(status.completed, 0));
+  const std::string words = "By the status of its groups " + node_words(node) + " has enqueued ";
+  if (has_transfers) {
+    return words + "number " + std::to_string(status.enqueued) + " of group " + group +
+           " last and completed number " + completed + " last, and no entry tells of the group.";
+  }
+  return words + std::to_string(status.enqueued) + " collectives of group " + group +
+         " and completed " + completed + ", and no entry tells of those between.";
 }
 
 // Work that is outstanding by the status of a group of which the dump has no entry. Where it has
@@ -45,15 +50,18 @@ std::string status_words(const Node& node, const std::string& group, const Progr
 std::string outstanding_words(const Job& job, const Node& node) {
   std::set<std::size_t> told;
   for (const Operation& one : node.operations) told.insert(one.group);
-  for (const auto& [group, progress] : node.progress) {
-    const bool open = progress.enqueued > progress.completed && progress.enqueued > 0;
-    if (!open || job.groups[group].has_p2p || told.contains(group)) continue;
-    return status_words(node, job.groups[group].name, progress);
+  for (const auto& [group, status] : node.status) {
+    // Of a group with transfers the last work enqueued is the last completed where nothing is open;
+    // which number is higher says nothing.
+    const bool open = job.groups[group].has_p2p ? status.enqueued != status.completed
+                                                : status.enqueued > status.completed;
+    if (!open || status.enqueued <= 0 || told.contains(group)) continue;
+    return status_words(node, job.groups[group].name, status, job.groups[group].has_p2p);
   }
   if (!node.operations.empty()) return "";
-  for (const auto& [id, progress] : node.progress_unnamed) {
-    if (progress.enqueued <= progress.completed || progress.enqueued <= 0) continue;
-    return status_words(node, "with id " + std::to_string(id), progress);
+  for (const auto& [id, status] : node.progress_unnamed) {
+    if (status.enqueued <= status.completed || status.enqueued <= 0) continue;
+    return status_words(node, "with id " + std::to_string(id), status, false);
   }
   return "";
 }

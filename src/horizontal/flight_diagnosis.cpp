@@ -57,7 +57,7 @@ Json fault_of(const Blame& blame) {
 // Not measured on anything: rules have no odds. How firm their kinds of proof are.
 double probability_of(const Job& job, const Blame& blame) {
   if (blame.suspects.empty()) return 0.1;
-  if (blame.verdict == "stuck_together" || is_stuck_unawaited(blame)) return 0.5;
+  if (blame.verdict == "stuck_together" || blame.may_be_earlier) return 0.5;
   if (blame.verdict != "rank_absent") return 0.95;
   // Where most dumps are absent, they were hardly all given.
   return job.ranks_without_dump.size() < job.dumps ? 0.8 : 0.4;
@@ -190,6 +190,7 @@ Json ranks_json(const Reading& reading) {
     json["source"] = node.has_dump ? Json(node.source) : Json();
     json["operations"] = node.operations.size();
     json["open"] = node.pending.size();
+    json["outdated"] = node.is_outdated();
     const std::vector<Wait>& waits = *reading.positions[i].waits;
     json["waits_for_count"] = waits.size();
     json["waits_for"] = Json::array();
@@ -210,8 +211,9 @@ Json coverage_json(const Job& job) {
     if (without_dump.size() == kMostAbsent) break;
     without_dump.push_back(rank);
   }
-  std::size_t by_name = 0;
+  std::size_t by_name = 0, outdated = 0;
   for (const Node& node : job.nodes) {
+    if (node.is_outdated()) ++outdated;
     if (node.rank_from == "rank from file name") ++by_name;
   }
   return {{"dumps", job.dumps},
@@ -221,6 +223,8 @@ Json coverage_json(const Job& job) {
           {"dumps_of_unknown_rank", job.dumps_unplaced},
           {"ranks_from_file_name", by_name},
           {"dumps_superseded", job.dumps_superseded},
+          {"dumps_outdated", outdated},
+          {"dumps_of_unknown_version", job.dumps_of_unknown_version},
           {"entries", job.entries},
           {"entries_unread", job.entries_unread},
           {"entries_contradictory", job.entries_contradictory},

@@ -103,6 +103,21 @@ void index_operations(Node& node) {
   }
 }
 
+// Finds a node's transfers by their peer, where the dump holds them all.
+void index_transfers(Node& node) {
+  if (!node.rank) return;
+  for (const auto& [group, holes] : node.holes) {
+    if (!holes.empty()) return;
+  }
+  std::map<TransferStream, std::vector<std::size_t>> transfers;
+  for (std::size_t i = 0; i < node.operations.size(); ++i) {
+    const Operation& one = node.operations[i];
+    if (one.entry.record_id != static_cast<std::int64_t>(i) || one.doubtful) return;
+    if (one.other >= 0) transfers[{one.group, one.other, one.send}].push_back(i);
+  }
+  node.transfers = std::move(transfers);
+}
+
 class JobMaker {
  public:
   Job make(std::vector<Dump> dumps) {
@@ -113,6 +128,9 @@ class JobMaker {
     add_absent_ranks();
     add_members();
     name_peers();
+    for (Node& node : job_.nodes) index_transfers(node);
+    read_statuses(job_);
+    find_outdated(job_);
     return std::move(job_);
   }
 
@@ -124,6 +142,7 @@ class JobMaker {
     for (std::size_t i = 0; i < dumps_.size(); ++i) {
       job_.entries += dumps_[i].entries.size();
       job_.entries_unread += dumps_[i].unread;
+      job_.dumps_of_unknown_version += dumps_[i].version_known ? 0 : 1;
       if (!dumps_[i].rank) {
         unplaced.push_back(i);
         continue;
@@ -189,11 +208,11 @@ class JobMaker {
     }
     for (const auto& [id, progress] : dump.status) {
       const auto name = names.find(id);
-      const bool sane = progress.enqueued < 0 || progress.completed <= progress.enqueued;
-      if (!sane && name != names.end()) ++job_.status_contradictory;
-      if (sane && name == names.end()) node.progress_unnamed[id] = progress;
-      if (sane && name != names.end())
-        node.progress[group_of(dump, name->second, "", known)] = progress;
+      if (name == names.end()) {
+        node.progress_unnamed[id] = progress;
+      } else {
+        node.status[group_of(dump, name->second, "", known)] = progress;
+      }
     }
     for (const auto& [name, group] : known) groups_of_node_.back().push_back(group);
     join_batches(node);

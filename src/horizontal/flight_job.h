@@ -2,6 +2,7 @@
 // the flight_* files.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -33,10 +34,30 @@ struct Operation {
   bool doubtful = false;  // its state contradicts its times, or is none: neither open nor completed
 };
 
-// What pg_status says of a group.
+// What pg_status says of a group: numbers of collectives, -1 where it does not tell.
 struct Progress {
   std::int64_t enqueued = -1;
   std::int64_t completed = -1;
+  // Of a group with transfers: the last one enqueued, if it was a collective and no transfer.
+  std::int64_t perhaps_enqueued = -1;
+};
+
+// Why a dump tells nothing of what its rank did last: a peer has completed what it took part in
+// after the dump was written.
+struct Outdated {
+  std::size_t by = kNone;     // node of the peer; kNone: the dump is not outdated
+  std::size_t group = kNone;  // of what the peer completed
+  bool transfer = false;      // a receive from this rank; else a collective
+  std::int64_t seq = -1;      // its number; of transfers between the two
+  std::int64_t enqueued = -1;  // as far as the dump itself goes
+};
+
+// Transfers of one rank with one other in one direction, which its peer has in the same order.
+struct TransferStream {
+  std::size_t group = kNone;
+  int other = -1;  // the peer's global rank
+  bool send = false;
+  auto operator<=>(const TransferStream&) const = default;
 };
 
 // One rank: a dump, or a rank of which there is none.
@@ -48,7 +69,8 @@ struct Node {
   std::vector<Operation> operations;         // in the order in which they were enqueued
   std::vector<std::size_t> pending;          // of them: not completed, without wrappers; same order
   std::vector<std::size_t> place;            // by operation: place in `pending`, else kNone
-  std::map<std::size_t, Progress> progress;  // by group
+  std::map<std::size_t, Progress> status;    // by group, as the dump has it
+  std::map<std::size_t, Progress> progress;  // by group: what it says of collectives
   // By the dump's own id: of groups whose name is not known.
   std::map<std::int64_t, Progress> progress_unnamed;
   std::map<std::pair<std::size_t, std::int64_t>, std::size_t> collectives;  // (group, seq) -> index
@@ -61,6 +83,11 @@ struct Node {
   // Entries of which it is not known what they are: records, -1 where that is not known either.
   // Those whose group is known lie under it, the others under kNone.
   std::map<std::size_t, std::vector<std::int64_t>> holes;
+  // Of a dump that holds all that the rank ever enqueued: its transfers, first enqueued first. Of
+  // others it is not known which of a peer's they meet.
+  std::optional<std::map<TransferStream, std::vector<std::size_t>>> transfers;
+  Outdated outdated;
+  bool is_outdated() const { return outdated.by != kNone; }
 };
 
 struct Group {
@@ -69,7 +96,7 @@ struct Group {
   std::vector<int> ranks;            // global; empty where no dump says
   std::vector<std::size_t> members;  // nodes
   std::vector<std::size_t> present;  // of them: those with a dump
-  bool has_p2p = false;              // its pg_status counts two things at once, and is not read
+  bool has_p2p = false;              // its pg_status may be of a transfer
 };
 
 struct Job {
@@ -79,6 +106,7 @@ struct Job {
   std::size_t dumps = 0;
   std::size_t dumps_unplaced = 0;    // of which the rank is not known
   std::size_t dumps_superseded = 0;  // another of the same rank is newer
+  std::size_t dumps_of_unknown_version = 0;
   std::size_t entries = 0, entries_unread = 0;
   std::size_t entries_contradictory = 0;  // they say nothing of who waits
   std::size_t fields_unread = 0;          // values that are not of their kind
@@ -94,6 +122,7 @@ struct Job {
 struct Dump {
   std::optional<int> rank;
   std::string source, rank_from;
+  bool version_known = true;
   std::vector<FlightEntry> entries;
   std::size_t unread = 0;
   std::vector<std::int64_t> holes;  // record of each entry that is not in `entries`; -1 not known
@@ -105,6 +134,14 @@ struct Dump {
   std::map<std::string, Config> config;
   std::map<std::int64_t, Progress> status;  // by the dump's own id of the group
 };
+
+// Fills `progress` of the job's nodes from `status`, once it is known which groups have transfers.
+void read_statuses(Job& job);
+// Fills `outdated` of the job's nodes: near-linear in the entries and the groups' sizes.
+void find_outdated(Job& job);
+// Operations after which every rank knows that every other one has come: where one rank has
+// completed one, all have enqueued it.
+bool is_mutual(const Operation& operation);
 
 // Reads the dumps of the run.
 Result<std::vector<Dump>> load_dumps(const RunFolder& run);

@@ -132,6 +132,7 @@ Result<std::vector<Dump>> load_dumps(const RunFolder& run) {
     dump.rank_from = text_of(meta, "rank_from");
     const auto rank = flight_number(member(meta, "rank"));
     if (rank && *rank >= 0 && *rank <= kMostRank) dump.rank = static_cast<int>(*rank);
+    dump.version_known = flight_version_note(member(member(meta, "producer"), "version")).empty();
     const Json& flight = member(meta, "flight");
     const std::string many = too_many_flight_ranks(member(flight, "pg_config"));
     if (!many.empty()) return too_many(run.file(relative), many);

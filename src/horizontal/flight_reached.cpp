@@ -24,10 +24,9 @@ bool may_be_unread(const Node& node, std::size_t group, std::int64_t seq) {
 
 // Whether the rank has enqueued a collective of which its dump has no entry: it was completed and
 // overwritten, or left out of a dump of what is active, or it never was.
-Reached reached_without_entry(const Job& job, const Node& node, std::size_t group,
-                              std::int64_t seq) {
+Reached reached_without_entry(const Node& node, std::size_t group, std::int64_t seq) {
   const auto progress = node.progress.find(group);
-  if (!job.groups[group].has_p2p && progress != node.progress.end()) {
+  if (progress != node.progress.end()) {
     if (progress->second.completed >= seq) return Reached::kCompleted;
     // One that is open, and whose entry newer ones have overwritten, is there.
     if (progress->second.enqueued >= 0) {
@@ -37,6 +36,10 @@ Reached reached_without_entry(const Job& job, const Node& node, std::size_t grou
   // Entries of sends and receives tell how many collectives came before them.
   const auto last = node.last_seq.find(group);
   if (last != node.last_seq.end() && last->second.seq >= seq) return Reached::kCompleted;
+  const bool perhaps =
+      progress != node.progress.end() && progress->second.perhaps_enqueued >= seq &&
+      last == node.last_seq.end();
+  if (perhaps) return Reached::kUnclear;
   return may_be_unread(node, group, seq) ? Reached::kUnclear : Reached::kNotEnqueued;
 }
 
@@ -46,10 +49,18 @@ Reached reached(const Job& job, std::size_t index, std::size_t group, std::int64
   const Node& node = job.nodes[index];
   if (!node.has_dump) return Reached::kUnknownRank;
   const auto found = node.collectives.find({group, seq});
-  if (found == node.collectives.end()) return reached_without_entry(job, node, group, seq);
-  if (node.operations[found->second].doubtful) return Reached::kUnclear;
-  if (node.operations[found->second].completed) return Reached::kCompleted;
-  return node.place[found->second] == 0 ? Reached::kThere : Reached::kBehind;
+  Reached far = Reached::kUnclear;
+  if (found == node.collectives.end()) {
+    far = reached_without_entry(node, group, seq);
+  } else if (!node.operations[found->second].doubtful) {
+    const bool completed = node.operations[found->second].completed;
+    far = completed                         ? Reached::kCompleted
+          : node.place[found->second] == 0 ? Reached::kThere
+                                           : Reached::kBehind;
+  }
+  // What it has not done when its dump was written it may have done since.
+  const bool later = far == Reached::kNotEnqueued || far == Reached::kBehind;
+  return later && node.is_outdated() ? Reached::kUnclear : far;
 }
 
 std::string node_words(const Node& node) {

@@ -56,6 +56,14 @@ std::string coverage_text(const Json& coverage) {
         line("doubtful", coverage["entries_contradictory"].dump() +
                              " entries contradict themselves or have fields that can't be read");
   }
+  if (coverage["dumps_outdated"] != 0) {
+    text += line("outdated", coverage["dumps_outdated"].dump() +
+                                 " dumps were written before their peers went on");
+  }
+  if (coverage["dumps_of_unknown_version"] != 0) {
+    text += line("version", coverage["dumps_of_unknown_version"].dump() +
+                                " dumps are of a version that is not known");
+  }
   if (coverage["entries_unread"] != 0) {
     text += line("unread", coverage["entries_unread"].dump() + " entries can't be read");
   }

@@ -10,17 +10,6 @@ namespace teller::flight {
 
 namespace {
 
-// Operations after which every rank knows that every other one has come: where one rank has
-// completed one, all have taken part.
-constexpr std::string_view kMutual[] = {"all_reduce", "all_gather", "reduce_scatter",
-                                        "all_to_all", "barrier",    "allreduce",
-                                        "allgather",  "alltoall",   "reducescatter"};
-
-bool is_mutual(const Operation& operation) {
-  const std::string name = flight_operation(operation.entry.name);
-  return std::find(std::begin(kMutual), std::end(kMutual), name) != std::end(kMutual);
-}
-
 // Operations of one sort follow each other: collectives of a group, sends or receives of a pair.
 using Stream = std::tuple<std::size_t, bool, int, bool>;
 Stream stream_of(const Operation& operation) {
@@ -97,7 +86,8 @@ class Stands {
   bool has_started(std::size_t member, const Place& place) const {
     const Node& node = job_.nodes[member];
     const auto found = node.collectives.find(place);
-    return found == node.collectives.end() || node.operations[found->second].started;
+    return found == node.collectives.end() || node.is_outdated() ||
+           node.operations[found->second].started;
   }
 
   const Job& job_;
@@ -133,6 +123,10 @@ class RankReader {
     position.peers = position.unclear = no_nodes();
     if (!node_.has_dump) {
       position.standing = Standing::kNoDump;
+      return position;
+    }
+    if (node_.is_outdated()) {
+      position.standing = Standing::kOutdated;
       return position;
     }
     const std::vector<std::size_t> heads = heads_of_streams();
@@ -206,6 +200,7 @@ class RankReader {
 
   bool is_stuck_alone(std::size_t index, Position& position) {
     const Operation& operation = node_.operations[index];
+    if (is_sent_alone(index, position)) return true;
     if (!operation.collective || !is_mutual(operation)) return false;
     const Stand& stand = stands_.at(operation);
     if (stand.completed.empty()) return false;
@@ -213,6 +208,34 @@ class RankReader {
     position.operation = index;
     position.peers = without(stand.completed, self_);
     return true;
+  }
+
+  // What its peer has received it has sent.
+  bool is_sent_alone(std::size_t index, Position& position) const {
+    const Operation& operation = node_.operations[index];
+    const Operation* other = other_end(index);
+    if (!operation.send || other == nullptr || !other->completed) return false;
+    position.standing = Standing::kStuckAlone;
+    position.operation = index;
+    position.peers = without({job_.node_of_rank.at(operation.other)}, kNone);
+    return true;
+  }
+
+  // The other end of a transfer, by its place among all of the pair; null where it is not there, or
+  // the dumps do not hold all.
+  const Operation* other_end(std::size_t index) const {
+    const Operation& operation = node_.operations[index];
+    const auto peer = job_.node_of_rank.find(operation.other);
+    if (operation.other < 0 || !node_.transfers || peer == job_.node_of_rank.end()) return nullptr;
+    const Node& other = job_.nodes[peer->second];
+    if (!other.transfers) return nullptr;
+    const auto ours =
+        node_.transfers->find({operation.group, operation.other, operation.send});
+    const auto theirs = other.transfers->find({operation.group, *node_.rank, !operation.send});
+    if (ours == node_.transfers->end() || theirs == other.transfers->end()) return nullptr;
+    const auto place = static_cast<std::size_t>(
+        std::lower_bound(ours->second.begin(), ours->second.end(), index) - ours->second.begin());
+    return place < theirs->second.size() ? &other.operations[theirs->second[place]] : nullptr;
   }
 
   bool is_mismatched(std::size_t index, Position& position) {
@@ -252,6 +275,9 @@ class RankReader {
     if (other == job_.node_of_rank.end()) return no_waits();
     const Node& peer = job_.nodes[other->second];
     if (!peer.has_dump) return one_wait(other->second, WaitReason::kNoDump);
+    // A send that was completed is on its way, whatever else its rank is at.
+    const Operation* end = other_end(index);
+    if (end != nullptr && end->completed) return no_waits();
     std::size_t before = 0;
     for (const std::size_t one : node_.pending) {
       if (one == index) break;
@@ -260,9 +286,10 @@ class RankReader {
     for (const std::size_t one : peer.pending) {
       if (!meets(peer.operations[one], operation) || before-- > 0) continue;
       if (peer.place[one] == 0) return no_waits();
+      if (peer.is_outdated()) break;
       return one_wait(other->second, WaitReason::kBehind);
     }
-    if (is_unclear(peer, operation)) {
+    if (peer.is_outdated() || is_unclear(peer, operation)) {
       position.unclear = without({other->second}, kNone);
       return no_waits();
     }

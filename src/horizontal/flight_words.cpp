@@ -35,6 +35,8 @@ struct FirstHand {
   const Operation* operation = nullptr;
 };
 
+std::string outdated_words(const Job& job, std::size_t node);
+
 class Writer {
  public:
   Writer(const Job& job, const std::vector<Position>& positions, const WaitGraph& graph)
@@ -44,8 +46,8 @@ class Writer {
     const Position& position = positions_[node];
     std::string words = plain(node);
     if (!position.unclear->empty()) {
-      words += "; whether " + nodes_words(job_, *position.unclear) +
-               " came cannot be told: entries there contradict themselves or cannot be read";
+      words += "; whether " + nodes_words(job_, *position.unclear) + " came cannot be told: " +
+               why_unclear(*position.unclear);
     }
     return words;
   }
@@ -72,10 +74,23 @@ class Writer {
       case Standing::kMismatched:
         return node_words(self) + " called something else than its peers as " + at(node) + ": " +
                position.detail;
+      case Standing::kOutdated:
+        return outdated_words(job_, node);
       case Standing::kNoDump:
         break;
     }
     return absent_words(node);
+  }
+
+  std::string why_unclear(const std::vector<std::size_t>& nodes) const {
+    const auto outdated = std::count_if(nodes.begin(), nodes.end(), [this](std::size_t one) {
+      return job_.nodes[one].is_outdated();
+    });
+    const char* contradict = "entries there contradict themselves or cannot be read";
+    const char* earlier = "the dump is of an earlier moment";
+    if (outdated == 0) return contradict;
+    if (static_cast<std::size_t>(outdated) == nodes.size()) return earlier;
+    return std::string(earlier) + ", or " + contradict;
   }
 
   std::string at(std::size_t node) const {
@@ -182,6 +197,32 @@ class Writer {
   std::map<std::vector<std::size_t>, FirstHand> first_hand_;
 };
 
+std::string outdated_words(const Job& job, std::size_t node) {
+  const Node& self = job.nodes[node];
+  const Outdated& outdated = self.outdated;
+  const std::string peer = node_words(job.nodes[outdated.by]);
+  const std::string group = " of group " + job.groups[outdated.group].name;
+  const std::string words = "the dump of " + node_words(self) + " is of an earlier moment: it ";
+  if (outdated.transfer) {
+    return words + "holds " + std::to_string(outdated.enqueued) + " sends to " + peer + group +
+           ", which has received " + std::to_string(outdated.seq);
+  }
+  return words + "goes to number " + std::to_string(outdated.enqueued) + group + ", and " + peer +
+         " has completed number " + std::to_string(outdated.seq) + ", which takes all of the group";
+}
+
+std::string outdated_dumps_words(const Job& job) {
+  std::vector<std::size_t> outdated;
+  for (std::size_t i = 0; i < job.nodes.size(); ++i) {
+    if (job.nodes[i].is_outdated()) outdated.push_back(i);
+  }
+  if (outdated.empty()) return "";
+  const bool one = outdated.size() == 1;
+  return " " + std::to_string(outdated.size()) + (one ? " dump was" : " dumps were") +
+         " written before peers went on, and what " + (one ? "it lacks" : "they lack") +
+         " says nothing: " + outdated_words(job, outdated.front()) + ".";
+}
+
 // What the dumps lack, after the finding; "" where they lack nothing.
 std::string lacking_words(const Job& job, const Blame& blame) {
   std::string words;
@@ -198,6 +239,7 @@ std::string lacking_words(const Job& job, const Blame& blame) {
              "for what they say. The first is " +
              job.first_contradictory + ".";
   }
+  words += outdated_dumps_words(job);
   if (job.entries_unread > 0) {
     words += " " + std::to_string(job.entries_unread) + " entries can't be read at all.";
   }
@@ -244,8 +286,8 @@ std::string explanation_words(const Job& job, const RankWords& words, const Blam
   }
   if (blame.verdict == "unclear") {
     return "Ranks are in operations that are not completed, and whether all their peers came "
-           "cannot be told: entries contradict themselves or cannot be read, and nobody is blamed "
-           "on their word alone." +
+           "cannot be told: dumps are of an earlier moment, or entries contradict themselves or "
+           "cannot be read, and nobody is blamed on their word alone." +
            lacking;
   }
   std::string text;
@@ -262,15 +304,18 @@ std::string explanation_words(const Job& job, const RankWords& words, const Blam
                                        : "Ranks wait for each other in a circle. ";
     if (!blame.circle_words.empty()) text += blame.circle_words + " ";
   }
-  if (is_stuck_unawaited(blame)) {
-    return text +
-           "No rank waits for it: it looks the same where this dump was written a moment before "
-           "the "
-           "others, in a job that goes on." +
-           lacking;
+  if (blame.waiting == 0) {
+    text += "No rank waits for it.";
+  } else {
+    text += std::to_string(blame.waiting) + " of " + std::to_string(job.nodes.size()) +
+            " ranks wait for others, and their waits lead there.";
   }
-  return text + std::to_string(blame.waiting) + " of " + std::to_string(job.nodes.size()) +
-         " ranks wait for others, and their waits lead there." + lacking;
+  if (blame.may_be_earlier) {
+    text +=
+        " It looks the same where this dump was written a moment before the others, in a job that "
+        "goes on.";
+  }
+  return text + lacking;
 }
 
 std::string check_next_words(const Blame& blame) {
@@ -283,9 +328,8 @@ std::string check_next_words(const Blame& blame) {
            "lock, the interpreter's lock, data loading, an exception that was swallowed, or a "
            "branch that the other ranks do not take.";
   }
-  if (is_stuck_unawaited(blame)) {
-    return "Take the dumps again: if that rank has not moved, look at its device (dmesg for Xid, "
-           "its "
+  if (blame.may_be_earlier) {
+    return "Take the dumps again: if that rank has not moved, look at its device (dmesg for Xid, its "
            "log for CUDA errors, the kernel that runs on it).";
   }
   if (blame.verdict == "rank_stuck" || blame.verdict == "rank_not_started") {
@@ -302,8 +346,8 @@ std::string check_next_words(const Blame& blame) {
     return "Look at the devices and the links of these ranks: all of them came, none left.";
   }
   if (blame.verdict == "unclear") {
-    return "Get dumps of these ranks as PyTorch wrote them, or look at their processes (teller "
-           "snapshot, py-spy dump).";
+    return "Get dumps of these ranks as PyTorch wrote them, all of one moment, or look at their "
+           "processes (teller snapshot, py-spy dump).";
   }
   if (blame.verdict == "all_in_one_place") {
     return "Take another dump: if the sequence numbers have not moved, look at the network between "

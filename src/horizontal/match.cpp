@@ -7,22 +7,21 @@
 #include <tuple>
 
 #include "horizontal/facts.h"
-#include "horizontal/middle.h"
+#include "horizontal/match_shift.h"
 
 namespace teller::horizontal_detail {
 
 namespace {
 
-// How many operations a rank's window may begin later than another's.
-constexpr std::ptrdiff_t kMostShift = 16;
-// Pairs that a shift is judged by.
-constexpr std::size_t kShiftSamples = 512;
 // A number so far below the newest one, or a first one after so many, begins anew.
 constexpr std::int64_t kOutOfOrder = 64;
 constexpr std::int64_t kLeastBefore = 8;
+// The part of a group's calls that have to be the same on two ranks for their order to tell.
+constexpr double kLeastAgreement = 0.9;
 
 using Stream = std::vector<Member>;  // of one rank, by begin
 using Streams = std::map<std::uint32_t, Stream>;
+using StreamKey = std::tuple<std::uint32_t, std::uint32_t, std::int64_t>;  // group, wire, bytes
 
 class Matcher {
  public:
@@ -33,8 +32,8 @@ class Matcher {
     find_unsized();
     collect();
     match_sequences();
-    for (const auto& [key, streams] : streams_) match_order(streams);
-    for (const auto& [key, streams] : pairs_) match_order(streams);
+    for (auto group = streams_.cbegin(); group != streams_.cend();) group = match_group(group);
+    for (const auto& [key, streams] : pairs_) match_order(streams, {});
     sort();
     return std::move(result_);
   }
@@ -217,14 +216,118 @@ class Matcher {
     return operations_.ranks[member.rank].list[member.at];
   }
 
-  void match_order(const Streams& streams) {
-    const Stream* reference = nullptr;
-    for (const auto& [rank, stream] : streams) {
-      if (reference == nullptr || stream.size() > reference->size()) reference = &stream;
+  using GroupStreams = std::map<StreamKey, Streams>;
+  // By stream and rank: how far a rank's stream is shifted against the reference's.
+  using Shifts = std::map<std::uint32_t, std::ptrdiff_t>;
+
+  // All operations of one rank in a group, each with its stream and its place there.
+  struct Timeline {
+    struct Item {
+      Member member;
+      std::uint32_t stream = 0;
+      std::ptrdiff_t place = 0;
+    };
+    std::vector<Item> items;  // in the rank's order
+    Sequence sequence;
+  };
+
+  // What several kinds of calls tell together, one alone may not: the streams of a group are placed
+  // by the group's whole sequence where it is the same on all ranks. Returns the next group.
+  GroupStreams::const_iterator match_group(GroupStreams::const_iterator first) {
+    auto end = first;
+    while (end != streams_.end() && std::get<0>(end->first) == std::get<0>(first->first)) ++end;
+    std::map<std::uint32_t, Timeline> timelines = timelines_of(first, end);
+    const Timeline* reference = nullptr;
+    std::uint32_t base = 0;
+    for (const auto& [rank, timeline] : timelines) {
+      if (reference != nullptr && timeline.items.size() <= reference->items.size()) continue;
+      reference = &timeline;
+      base = rank;
     }
+    std::vector<Shifts> shifts(static_cast<std::size_t>(std::distance(first, end)));
+    for (const auto& [rank, timeline] : timelines) {
+      if (&timeline == reference) {
+        for (Shifts& stream : shifts) stream[rank] = 0;
+        continue;
+      }
+      const Shift found =
+          find_shift(reference->sequence, timeline.sequence, on_one_host(base, rank));
+      if (found.agreement < kLeastAgreement) continue;
+      count(found);
+      place_streams(*reference, rank, timeline, found.by, shifts);
+    }
+    for (std::size_t i = 0; first != end; ++first, ++i) match_order(first->second, shifts[i]);
+    return end;
+  }
+
+  std::map<std::uint32_t, Timeline> timelines_of(GroupStreams::const_iterator first,
+                                                 GroupStreams::const_iterator end) const {
+    std::map<std::uint32_t, Timeline> timelines;
+    std::uint32_t number = 0;
+    for (; first != end; ++first, ++number) {
+      for (const auto& [rank, stream] : first->second) {
+        std::ptrdiff_t place = 0;
+        for (const Member& member : stream) {
+          timelines[rank].items.push_back({member, number, place++});
+        }
+      }
+    }
+    for (auto& [rank, timeline] : timelines) {
+      std::sort(timeline.items.begin(), timeline.items.end(),
+                [](const auto& a, const auto& b) { return a.member.at < b.member.at; });
+      for (const auto& item : timeline.items) {
+        timeline.sequence.ends.push_back(operation(item.member).end_ns);
+        timeline.sequence.calls.push_back(item.stream);
+      }
+    }
+    return timelines;
+  }
+
+  // The shift of each stream is the commonest among its operations that meet: one that is missing
+  // in the middle moves those behind it alone.
+  static void place_streams(const Timeline& reference, std::uint32_t rank, const Timeline& timeline,
+                            std::ptrdiff_t by, std::vector<Shifts>& shifts) {
+    std::vector<std::map<std::ptrdiff_t, std::size_t>> votes(shifts.size());
+    const auto size = static_cast<std::ptrdiff_t>(reference.items.size());
+    for (std::size_t i = 0; i < timeline.items.size(); ++i) {
+      const std::ptrdiff_t there = static_cast<std::ptrdiff_t>(i) + by;
+      if (there < 0 || there >= size) continue;
+      const auto& theirs = reference.items[static_cast<std::size_t>(there)];
+      const auto& ours = timeline.items[i];
+      if (ours.stream == theirs.stream) ++votes[ours.stream][theirs.place - ours.place];
+    }
+    for (std::size_t stream = 0; stream < votes.size(); ++stream) {
+      const auto most =
+          std::max_element(votes[stream].begin(), votes[stream].end(),
+                           [](const auto& a, const auto& b) { return a.second < b.second; });
+      if (most != votes[stream].end()) shifts[stream][rank] = most->first;
+    }
+  }
+
+  bool on_one_host(std::uint32_t one, std::uint32_t other) const {
+    const std::string& host = operations_.ranks[one].host;
+    return !host.empty() && host == operations_.ranks[other].host;
+  }
+
+  void count(const Shift& shift) {
+    if (shift.how == ShiftBy::kClocks) ++result_.by_clocks;
+    if (shift.how == ShiftBy::kAmbiguous) ++result_.ambiguous;
+  }
+
+  // `known` shifts are against one rank; where there is none, against the longest stream.
+  void match_order(const Streams& streams, const Shifts& known) {
+    const std::pair<const std::uint32_t, Stream>* reference = nullptr;
+    for (const auto& one : streams) {
+      if (!known.empty() && !known.contains(one.first)) continue;
+      if (reference == nullptr || one.second.size() > reference->second.size()) reference = &one;
+    }
+    if (reference == nullptr) reference = &*streams.begin();
     std::map<std::ptrdiff_t, Collective> made;  // by place in the reference
+    const auto base = known.find(reference->first);
     for (const auto& [rank, stream] : streams) {
-      const std::ptrdiff_t shift = best_shift(*reference, stream);
+      const auto told = known.find(rank);
+      std::ptrdiff_t shift = base == known.end() ? 0 : base->second;
+      shift = told != known.end() ? told->second : shift + shift_of(*reference, rank, stream);
       for (std::size_t i = 0; i < stream.size(); ++i) {
         made[static_cast<std::ptrdiff_t>(i) + shift].members.push_back(stream[i]);
       }
@@ -232,47 +335,20 @@ class Matcher {
     for (auto& [place, one] : made) add_collective(std::move(one));
   }
 
-  // Ends of one collective differ by the clocks' offset, which is nearly constant: the right shift
-  // is the one whose differences scatter least. Of equals the smallest.
-  std::ptrdiff_t best_shift(const Stream& reference, const Stream& stream) const {
-    if (&reference == &stream || stream.empty()) return 0;
-    std::ptrdiff_t best = 0;
-    double least = scatter(reference, stream, 0);
-    const auto most =
-        std::min<std::ptrdiff_t>(kMostShift, static_cast<std::ptrdiff_t>(reference.size()) - 1);
-    for (std::ptrdiff_t by = 1; by <= most; ++by) {
-      for (const std::ptrdiff_t shift : {by, -by}) {
-        const double found = scatter(reference, stream, shift);
-        // A shift must be plainly better, and leave enough to judge by.
-        if (found >= 0 && (least < 0 || found < 0.5 * least)) {
-          least = found;
-          best = shift;
-        }
-      }
-    }
-    return best;
+  std::ptrdiff_t shift_of(const std::pair<const std::uint32_t, Stream>& reference,
+                          std::uint32_t rank, const Stream& stream) {
+    if (rank == reference.first) return 0;
+    const Shift found = find_shift(sequence_of(reference.second), sequence_of(stream),
+                                   on_one_host(reference.first, rank));
+    count(found);
+    return found.by;
   }
 
-  // Spread of the differences of ends at this shift, ns; -1 where too few operations meet.
-  double scatter(const Stream& reference, const Stream& stream, std::ptrdiff_t shift) const {
-    const auto size = static_cast<std::ptrdiff_t>(reference.size());
-    const auto count = static_cast<std::ptrdiff_t>(stream.size());
-    const std::ptrdiff_t from = std::max<std::ptrdiff_t>(0, -shift);
-    const std::ptrdiff_t to = std::min(count, size - shift);
-    if (to - from < 3 || 2 * (to - from) < std::min(count, size)) return -1;
-    const std::ptrdiff_t stride =
-        std::max<std::ptrdiff_t>(1, (to - from) / static_cast<std::ptrdiff_t>(kShiftSamples));
-    std::vector<double> differences;
-    for (std::ptrdiff_t i = from; i < to; i += stride) {
-      const Operation& ours = operation(stream[static_cast<std::size_t>(i)]);
-      const Operation& theirs = operation(reference[static_cast<std::size_t>(i + shift)]);
-      differences.push_back(static_cast<double>(ours.end_ns - theirs.end_ns));
-    }
-    // The mean distance: with few pairs the median one is 0 too easily.
-    const double centre = median(differences);
-    double sum = 0;
-    for (const double difference : differences) sum += std::abs(difference - centre);
-    return sum / static_cast<double>(differences.size());
+  Sequence sequence_of(const Stream& stream) const {
+    Sequence sequence;
+    for (const Member& member : stream) sequence.ends.push_back(operation(member).end_ns);
+    sequence.calls.assign(stream.size(), 0);
+    return sequence;
   }
 
   void add_collective(Collective one) {
@@ -334,7 +410,7 @@ class Matcher {
   std::vector<Numbered> numbered_list_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> unsized_;  // (group, wire)
   // (group, wire, bytes) -> by rank
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, Streams> streams_;
+  std::map<StreamKey, Streams> streams_;
   // (group, from, to) -> by rank: sends of the one, receives of the other
   std::map<std::tuple<std::uint32_t, std::int32_t, std::int32_t>, Streams> pairs_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> expected_;

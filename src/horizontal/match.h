@@ -26,6 +26,9 @@ struct Matching {
   std::vector<Collective> collectives;  // by the first member's begin
   std::uint64_t duplicates = 0;         // operations that repeat a rank's group, sequence and kind
   std::uint64_t mixed_groups = 0;       // groups whose numbers do not serve, though there are some
+  // Sequences of a rank without numbers that fit those of another at several places: placed where
+  // the clocks agree, and those for which nothing tells.
+  std::uint64_t by_clocks = 0, ambiguous = 0;
   std::uint64_t restarts = 0;           // times at which a rank's numbers of a group begin anew
 };
 

@@ -33,6 +33,8 @@ Json clock_json(const RankClock& clock, const Json& base) {
     json["why"] = clock.why;
     return json;
   }
+  json["by"] = clock.reference ? Json() : Json(clock.transfers > 0 ? "transfers" : "collectives");
+  json["transfers"] = clock.transfers;
   json["reference"] = clock.reference;
   json["offset_ns"] = whole_ns(clock.offset_ns);
   json["drift_ppm"] = clock.drift_known ? Json(std::round(clock.drift * 1e9) / 1e3) : Json();
@@ -134,6 +136,8 @@ Json collectives_json(const Comparison& found) {
           {"outside_recording", beyond},
           {"repeated", found.matching.duplicates},
           {"mixed_numbering", found.matching.mixed_groups},
+          {"placed_by_clocks", found.matching.by_clocks},
+          {"ambiguous_order", found.matching.ambiguous},
           {"numbering_restarts", found.matching.restarts},
           {"without_rank", ops.without_rank},
           {"without_kernel", ops.without_kernel},
@@ -257,10 +261,15 @@ Json comparison_json(const Chains& chains, const Comparison& found) {
   json["ranks"] = ranks_json(chains, found);
   json["shared_ranks"] = shared_json(chains, found);
   json["collectives"] = collectives_json(found);
-  std::size_t aligned = 0;
-  for (const RankClock& clock : found.clocks.ranks) aligned += clock.aligned ? 1 : 0;
+  std::size_t aligned = 0, bases = 0;
+  for (const RankClock& clock : found.clocks.ranks) {
+    aligned += clock.aligned ? 1 : 0;
+    bases += clock.aligned && clock.reference ? 1 : 0;
+  }
   json["clocks"] = {{"aligned", aligned},
                     {"not_aligned", found.clocks.ranks.size() - aligned},
+                    {"bases", bases},
+                    {"connected", bases + found.clocks.ranks.size() - aligned == 1},
                     {"residual_ns", aligned > 1 ? whole_ns(found.clocks.residual_ns) : Json()},
                     {"origin_ns", found.clocks.origin_ns},
                     {"to_base_clock", kToBaseClock}};
@@ -299,6 +308,11 @@ std::string comparison_text(const Json& json) {
     text += "note: " + (rank["rank"].is_null() ? "a rank" : "rank " + rank["rank"].dump()) +
             " can't be aligned: " + rank["clock"]["why"].get<std::string>() + "\n";
   }
+  if (json["clocks"]["bases"] > 1) {
+    text += "note: the ranks' clocks fall into " + json["clocks"]["bases"].dump() +
+            " sets that no collective or transfer ties together: each is on the clock of its first "
+            "rank\n";
+  }
   for (const Json& one : json["verdict"]["notes"]) {
     text += "note: " + printable(one.get<std::string>()) + "\n";
   }
@@ -312,6 +326,9 @@ std::string comparison_text(const Json& json) {
   note("mixed_numbering",
        " groups are numbered by some ranks or calls only, or by numbers that begin anew: their "
        "collectives are matched by order\n");
+  note("ambiguous_order",
+       " sequences of operations without numbers fit their peers' at several places, and neither "
+       "times nor clocks tell which: what is said of them may be off by some operations\n");
   note("mismatched", " collectives are called differently by different ranks\n");
   for (const Json& line : json["verdict"]["evidence"]) {
     text += printable(line.get<std::string>()) + "\n";

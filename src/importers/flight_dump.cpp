@@ -21,6 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostBytes = 256u << 20;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kDumpKeys[] = {"version",         "entries",      "pg_config",
                                           "pg_status",       "nccl_version", "nccl_comm_state",
                                           "comm_lib_version"};
@@ -220,6 +221,7 @@ class RankResolver {
 
 bool looks_like_flight_dump(std::string_view head) {
   if (is_pickle(head)) return true;
+  if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
   head = trim_blank(head);
   if (!head.starts_with('{')) return false;
   head = trim_blank(head.substr(1));
@@ -229,10 +231,14 @@ bool looks_like_flight_dump(std::string_view head) {
   return std::find(std::begin(kDumpKeys), std::end(kDumpKeys), key) != std::end(kDumpKeys);
 }
 
-Result<Json> read_flight_dump(InputStream& input) {
+Result<Json> read_flight_dump(InputStream& input, bool* byte_order_mark) {
   TELLER_TRY(const std::string bytes, read_whole(input));
   const bool pickle = is_pickle(bytes);
-  auto value = pickle ? read_pickle(bytes) : parse_text(bytes);
+  std::string_view text = bytes;
+  const bool marked = !pickle && text.starts_with(kByteOrderMark);
+  if (marked) text.remove_prefix(kByteOrderMark.size());
+  if (byte_order_mark != nullptr) *byte_order_mark = marked;
+  auto value = pickle ? read_pickle(bytes) : parse_text(text);
   if (!value) return value;
   if (!is_dump(*value)) {
     return unknown_trace_error(std::string("its ") + (pickle ? "pickle" : "JSON") +

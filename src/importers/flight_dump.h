@@ -17,8 +17,10 @@ namespace teller {
 // whose first member is one of a dump's.
 bool looks_like_flight_dump(std::string_view head);
 
-// Reads the dump that `input` holds, pickle or JSON, from where it stands to its end.
-Result<nlohmann::ordered_json> read_flight_dump(InputStream& input);
+// Reads the dump that `input` holds, pickle or JSON, from where it stands to its end. Says in
+// `byte_order_mark` (may be null) whether a UTF-8 mark stood before the JSON; it is passed over.
+Result<nlohmann::ordered_json> read_flight_dump(InputStream& input,
+                                                bool* byte_order_mark = nullptr);
 
 // What a dump and its file's name say of the rank that wrote it.
 struct FlightClue {

@@ -63,10 +63,12 @@ class Lanes {
 
 class FlightConverter {
  public:
-  FlightConverter(const Json& dump, EventFileWriter& writer)
-      : dump_(dump), writer_(writer), lanes_(writer) {}
+  // `byte_order_mark`: one stood before the dump's text.
+  FlightConverter(const Json& dump, bool byte_order_mark, EventFileWriter& writer)
+      : dump_(dump), byte_order_mark_(byte_order_mark), writer_(writer), lanes_(writer) {}
 
   Status convert() {
+    if (byte_order_mark_) ++counts_.repaired;
     const auto entries = dump_.find("entries");
     if (entries != dump_.end() && entries->is_array()) {
       for (const Json& json : *entries) TELLER_CHECK_OK(add(json));
@@ -97,6 +99,13 @@ class FlightConverter {
   // In words, what was found that no flight recorder writes.
   std::vector<std::string> notes() const {
     std::vector<std::string> notes;
+    const auto version = dump_.find("version");
+    const std::string unknown_version =
+        flight_version_note(version == dump_.end() ? Json() : *version);
+    if (!unknown_version.empty()) notes.push_back(unknown_version);
+    if (byte_order_mark_) {
+      notes.emplace_back("a UTF-8 byte order mark stands before its JSON: passed over");
+    }
     if (!first_malformed_.empty()) notes.push_back(first_malformed_);
     if (!unknown_keys_.empty()) {
       notes.push_back("keys of entries that are not known: " + joined(unknown_keys_, false));
@@ -236,6 +245,7 @@ class FlightConverter {
   }
 
   const Json& dump_;
+  bool byte_order_mark_;
   EventFileWriter& writer_;
   Lanes lanes_;
   LayerCounter layers_;
@@ -269,7 +279,8 @@ Json world_size_of(const Json& dump) {
 Result<SourceResult> import_flight(const SourceRequest& request, const FlightRank& rank,
                                    const std::string& output) {
   TELLER_TRY(const auto input, InputStream::open(request.path, {.stop = request.stop}));
-  auto dump = read_flight_dump(*input);
+  bool byte_order_mark = false;
+  auto dump = read_flight_dump(*input, &byte_order_mark);
   if (!dump) return with_source(dump.error(), request);
   Json meta = {{"dialect", std::string(kFlightDialect)},
                {"source", request.name},
@@ -279,8 +290,8 @@ Result<SourceResult> import_flight(const SourceRequest& request, const FlightRan
                {"world_size", world_size_of(*dump)},
                {"clock", {{"base", "unix"}, {"unix_offset_ns", 0}}}};
   if (!rank.rank) meta["rank_from"] = "rank unknown";
-  TELLER_TRY(EventFileWriter writer, EventFileWriter::create_hashed(output, meta_text(meta)));
-  FlightConverter converter(*dump, writer);
+  TELLER_TRY(EventFileWriter writer, EventFileWriter::create(output, meta_text(meta)));
+  FlightConverter converter(*dump, byte_order_mark, writer);
   TELLER_CHECK_OK(converter.convert());
   SourceResult result;
   result.counts = converter.counts();
@@ -298,7 +309,6 @@ Result<SourceResult> import_flight(const SourceRequest& request, const FlightRan
   converter.add_to(meta);
   meta["counts"] = result.counts.to_json();
   TELLER_CHECK_OK(writer.finish(meta_text(meta)));
-  result.output_digest = writer.digest();
   result.dialect = kFlightDialect;
   result.bytes = input->file_bytes();
   result.events_written = writer.events_written();

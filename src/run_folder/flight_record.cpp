@@ -42,6 +42,11 @@ constexpr std::string_view kEntryKeys[] = {"record_id",
                                            "frames",
                                            "stack_id"};
 
+// Versions of the dump that were looked at.
+constexpr int kVersionMajor = 2;
+constexpr int kNewestMinor = 10;
+constexpr std::size_t kShownVersion = 32;
+
 const Json& member(const Json& object, const char* key) {
   static const Json none;
   const auto found = object.find(key);
@@ -260,6 +265,7 @@ std::optional<FlightEntry> read_flight_entry(const Json& json, std::string& why)
   entry.p2p_seq = fields.number_or("p2p_seq_id", -1);
   entry.op_id = fields.number_or("op_id", -1);
   entry.p2p = fields.flag("is_p2p", flight_peers(entry.name).has_value());
+  entry.retired = fields.flag("retired", false);
   entry.inputs = fields.sizes("input_sizes");
   entry.outputs = fields.sizes("output_sizes");
   entry.input_types = fields.texts("input_dtypes");
@@ -300,6 +306,26 @@ std::optional<std::vector<int>> flight_ranks(const Json& value) {
   if (value.is_string()) return ranks_in_text(value.get_ref<const std::string&>());
   if (value.is_array()) return ranks_in_array(value);
   return std::nullopt;
+}
+
+std::string flight_version_note(const Json& version) {
+  if (version.is_null()) return "it does not state its version: it is read as one that is known";
+  const std::string stated = version.is_string()
+                                 ? version.get<std::string>().substr(0, kShownVersion)
+                                 : version.dump(-1, ' ', false, Json::error_handler_t::replace)
+                                       .substr(0, kShownVersion);
+  const auto point = stated.find('.');
+  const auto major = small_number(std::string_view(stated).substr(0, point));
+  const auto minor = point == std::string::npos
+                         ? std::nullopt
+                         : small_number(std::string_view(stated).substr(point + 1));
+  if (major && minor && *major == kVersionMajor && *minor <= kNewestMinor) return "";
+  const bool newer = major && minor && *major >= kVersionMajor;
+  const bool older = major && minor && !newer;
+  return "its version is " + stated + ", " +
+         (newer ? "newer than" : older ? "older than" : "none of") +
+         " those that are known (2.0 to 2." + std::to_string(kNewestMinor) +
+         "): its fields are read as theirs, and may mean something else";
 }
 
 std::string too_many_flight_ranks(const Json& groups) {

@@ -32,6 +32,8 @@ struct FlightEntry {
   FlightState state = FlightState::kUnknown;
   std::string state_text;
   bool p2p = false;
+  // PyTorch's watchdog has let go of it: of one that is not completed, for its time was up.
+  bool retired = false;
   std::vector<std::vector<std::int64_t>> inputs, outputs;  // sizes of its tensors
   std::vector<std::string> input_types, output_types;
   std::vector<std::string> frames;  // "function file:line", innermost first
@@ -70,6 +72,10 @@ inline constexpr std::size_t kMostFlightRanks = 1'048'576;
 inline constexpr std::size_t kMostFlightRanksListed = 16 * kMostFlightRanks;
 // Which bound a dump's "pg_config" breaks, in words; "" for none.
 std::string too_many_flight_ranks(const nlohmann::ordered_json& groups);
+
+// What is to be said of a dump's "version" where it is none of those that are known, 2.0 to 2.10,
+// a sentence without its stop; "" where it is.
+std::string flight_version_note(const nlohmann::ordered_json& version);
 
 // A number that is written as a number or as its text; nothing for anything else.
 std::optional<std::int64_t> flight_number(const nlohmann::ordered_json& value);

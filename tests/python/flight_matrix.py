@@ -25,6 +25,7 @@ class Op:
     name: str
     elements: int = 1024
     ends: tuple[int, int] | None = None
+    dtype: str = "Float"
 
 
 @dataclass
@@ -90,6 +91,8 @@ class Machine:
         self.device_stops: dict[int, int] = {}  # … that it enqueues and does not begin
         self.lonely: dict[int, int] = {}        # … that completes on all its peers, but not there
         self.stuck_link: tuple[int, int] | None = None
+        self.early: dict[int, int] = {}         # rank -> so many of its operations are done when its dump is written
+        self.seen: dict[int, tuple[int, int]] = {}  # of those: done and enqueued in the dump
         self.timing = False
         self.program: list[list[Op]] = [[] for _ in range(world)]
         self.groups: dict[tuple[str, int], str] = {}
@@ -169,6 +172,17 @@ class Machine:
     def _tp_pp_dp(self) -> None:
         self._grid(2, 2)
 
+    def _mixed(self) -> None:
+        """A pipeline whose transfers and collectives share the default group: each counts its own."""
+        for step in range(4):
+            for micro in range(2):
+                for rank, program in enumerate(self.program):
+                    if rank > 0:
+                        program.append(Op("0", "recv", 256, (rank - 1, rank)))
+                    if rank < self.world - 1:
+                        program.append(Op("0", "send", 256, (rank, rank + 1)))
+            self._everyone(Op("0", "all_reduce", 4096), Op("0", "_all_gather_base", 512))
+
     # --- what happens -----------------------------------------------------------------------------------------------
 
     def members(self, rank: int, index: int) -> list[int]:
@@ -196,7 +210,7 @@ class Machine:
             return None
         op = self.program[rank][index]
         if op.ends is None:
-            return (op.group, self.number(rank, index), op.name, op.elements)
+            return (op.group, self.number(rank, index), op.name, op.elements, op.dtype)
         return (op.group, op.ends, self._turn(rank, index))
 
     def run(self) -> "Machine":
@@ -204,6 +218,9 @@ class Machine:
         moved = True
         while moved:
             moved = False
+            for rank, done in self.early.items():
+                if self.done[rank] >= done and rank not in self.seen:
+                    self.seen[rank] = (self.done[rank], self.enqueued(rank))
             for rank in range(self.world):
                 at = self._at(rank)
                 if at is None:
@@ -219,19 +236,36 @@ class Machine:
                     else:
                         self.done[one] += 1
                 moved = True
-        for rank in range(self.world):
-            self._write(rank)
         return self
 
+    def write(self) -> None:
+        """Fills the job's dumps."""
+        for rank in range(self.world):
+            self._write(rank)
+
+    def shown(self, rank: int) -> tuple[int, int]:
+        """How many operations are done and enqueued by its dump."""
+        return self.seen.get(rank, (self.done[rank], self.enqueued(rank)))
+
+    def is_proven_early(self, rank: int) -> bool:
+        """Whether a peer has completed what the dump does not show to be enqueued, and could not have alone."""
+        done = {(op.group, self.number(one, i)) for one in range(self.world) if one != rank
+                for i, op in enumerate(self.program[one][:self.shown(one)[0]]) if op.ends is None}
+        mine = {op.group for op in self.program[rank][:self.shown(rank)[1]] if op.ends is None}
+        return any((op.group, self.number(rank, i)) in done and op.group in mine
+                   for i, op in enumerate(self.program[rank]) if i >= self.shown(rank)[1] and op.ends is None)
+
     def _write(self, rank: int) -> None:
-        for index in range(self.enqueued(rank)):
+        done, enqueued = self.shown(rank)
+        for index in range(enqueued):
             op = self.program[rank][index]
-            begun = index == self.done[rank] and index < self.device_stops.get(rank, NEVER)
-            state = "completed" if index < self.done[rank] else "started" if begun and self.timing else "scheduled"
+            begun = index == done and index < self.device_stops.get(rank, NEVER)
+            state = "completed" if index < done else "started" if begun and self.timing else "scheduled"
             name = op.name
             if op.ends is not None:
                 name += f" {op.ends[0]}->{op.ends[1]}" if op.name == "send" else f" {op.ends[1]}<-{op.ends[0]}"
-            sizes = {"input_sizes": [[op.elements]], "output_sizes": [[op.elements]]}
+            sizes = {"input_sizes": [[op.elements]], "output_sizes": [[op.elements]],
+                     "input_dtypes": [op.dtype], "output_dtypes": [op.dtype]}
             entry = self.job.add(rank, op.group, self.number(rank, index), name, state, **sizes)
             if not self.timing:
                 entry["time_discovered_started_ns"] = None
@@ -274,8 +308,8 @@ def two_hosts_stuck(machine: Machine, rank: int) -> dict:
         return {}
     op = machine.program[rank][index]
     other = machine.random.choice([one for one in machine.members(rank, index) if one != rank])
-    turn = [i for i in range(index + 1) if machine.program[rank][i].group == op.group]
-    theirs = [i for i, one in enumerate(machine.program[other]) if one.group == op.group]
+    turn = [i for i in range(index + 1) if machine.program[rank][i].group == op.group and machine.program[rank][i].ends is None]
+    theirs = [i for i, one in enumerate(machine.program[other]) if one.group == op.group and one.ends is None]
     machine.host_stops = {rank: index, other: theirs[len(turn) - 1]}
     return {"required": {rank, other}, "allowed": {rank, other}}
 
@@ -391,6 +425,39 @@ def wrong_order_of_groups(machine: Machine, rank: int) -> dict:
     return {"required": {rank}, "allowed": {rank}}
 
 
+def wrong_type(machine: Machine, rank: int) -> dict:
+    """The tensor of one rank has another type."""
+    index = _index(machine, rank, lambda op: _is_wide(machine)(op) and op.name != "all_to_all")
+    if index < 0:
+        return {}
+    op = machine.program[rank][index]
+    machine.program[rank][index] = Op(op.group, op.name, op.elements, dtype="Half")
+    return {"required": {rank}, "allowed": {rank}}
+
+
+def wrong_group(machine: Machine, rank: int) -> dict:
+    """A rank calls a collective in another of its groups than its peers do, where the next of that group is far."""
+    program = machine.program[rank]
+    wide = {op.group for op in program if _is_wide(machine)(op)}
+    index = _index(machine, rank, lambda op: _is_wide(machine)(op) and len(wide) > 1, len(program) // 3 + 1)
+    if index < 0:
+        return {}
+    op = program[index]
+    other = machine.random.choice(sorted(wide - {op.group}))
+    program[index] = Op(other, op.name, op.elements + 3)
+    return {"required": {rank}, "allowed": {rank}, "needs_past": True}
+
+
+def many_dumps_are_missing(machine: Machine, rank: int) -> dict:
+    """A rank's host stopped; of a third of the others there is no dump."""
+    machine.host_stops[rank] = _index(machine, rank)
+    others = [one for one in range(machine.world) if one != rank]
+    absent = set(machine.random.sample(others, machine.world // 3))
+    op = machine.program[rank][machine.host_stops[rank]]
+    waits = set(machine.members(rank, machine.host_stops[rank])) - absent - {rank}
+    return {"required": {rank} if waits else set(), "allowed": {rank} | absent, "absent": absent} if op else {}
+
+
 def dead(machine: Machine, rank: int) -> dict:
     """Its process is gone, and with it its dump."""
     machine.host_stops[rank] = _index(machine, rank)
@@ -414,6 +481,43 @@ def stuck_transfer(machine: Machine, rank: int) -> dict:
     return {"required": set(), "allowed": set(ends), "link": (ends[0], ends[1])}
 
 
+def _allowed_early(machine: Machine, ranks: list[int]) -> set[int]:
+    """Of ranks whose dumps are early, those of which a peer's dump does not prove it: theirs look like hangs."""
+    return {rank for rank in ranks if not machine.is_proven_early(rank)}
+
+
+def dumped_earlier(machine: Machine, rank: int) -> dict:
+    """A job that is well; one dump was written some operations before the others."""
+    last = len(machine.program[rank])
+    machine.early[rank] = machine.random.randrange(last // 3, last)
+    machine.run()
+    return {"required": set(), "allowed": _allowed_early(machine, [rank]), "needs_past": True}
+
+
+def dumped_earlier_in_the_middle(machine: Machine, rank: int) -> dict:
+    """The same, and the others are in one operation."""
+    in_the_middle(machine, rank)
+    return dumped_earlier(machine, rank)
+
+
+def dumped_at_many_moments(machine: Machine, rank: int) -> dict:
+    """A job that is well; each dump was written at a moment of its own."""
+    for one in range(machine.world):
+        machine.early[one] = machine.random.randrange(2, len(machine.program[one]) + 1)
+    machine.run()
+    return {"required": set(), "allowed": _allowed_early(machine, list(range(machine.world))), "needs_past": True}
+
+
+def dumped_earlier_and_stuck(machine: Machine, rank: int) -> dict:
+    """One dump was written while all was well, then the host of another rank stopped."""
+    other = machine.random.choice([one for one in range(machine.world) if one != rank])
+    machine.host_stops[other] = _index(machine, other, least=len(machine.program[other]) * 2 // 3)
+    machine.early[rank] = machine.random.randrange(2, len(machine.program[rank]) // 2)
+    machine.run()
+    early = _allowed_early(machine, [rank])
+    return {"required": {other} - early if machine.world > 2 else set(), "allowed": {other} | early, "needs_past": True}
+
+
 SPOILT = ({"state": "scheduled", "time_discovered_completed_ns": 1_700_000_000_900_000_000},
           {"state": "completed", "time_discovered_started_ns": 5, "time_discovered_completed_ns": 4},
           {"input_sizes": "wide", "output_sizes": [["x", 3]]}, {"input_dtypes": [7], "output_dtypes": 9},
@@ -434,10 +538,11 @@ def spoilt_and_stuck(machine: Machine, rank: int) -> dict:
             "spoil": {other: {**machine.random.choice(SPOILT[2:4]), "entry": machine.random.choice([0, 1])}}}
 
 
-LAYOUTS = {"ddp": 2, "fsdp": 2, "twins": 2, "tp": 2, "tp_dp": 4, "pp_dp": 4, "tp_pp_dp": 8}  # and their least world
+LAYOUTS = {"ddp": 2, "mixed": 3, "fsdp": 2, "twins": 2, "tp": 2, "tp_dp": 4, "pp_dp": 4, "tp_pp_dp": 8}  # and their least world
 KINDS = (healthy, in_the_middle, host_stuck, two_hosts_stuck, device_stuck_with_timing, device_stuck, device_lost, skipped, skipped_at_first,
          wrong_call, wrong_size, wrong_call_of_a_pair, wrong_order, wrong_order_of_groups, dead, another_dump_is_missing,
-         stuck_transfer, spoilt_and_healthy, spoilt_and_stuck)
+         stuck_transfer, spoilt_and_healthy, spoilt_and_stuck, dumped_earlier, dumped_earlier_in_the_middle,
+         dumped_at_many_moments, dumped_earlier_and_stuck, wrong_type, wrong_group, many_dumps_are_missing)
 WORLDS = (2, 3, 4, 8, 16, 32, 64)
 
 
@@ -451,7 +556,7 @@ def make_case(kind, layout: str, world: int, seed: int) -> Case | None:
     answer = kind(machine, random.randrange(world))
     if not answer:
         return None
-    machine.run()
+    machine.run().write()
     case = Case(kind.__name__, world, name, machine.job, **answer)
     if not case.needs_past:
         case.only_active = random.random() < 0.3 and not case.spoil

@@ -16,6 +16,7 @@ class Job:
         self.groups: dict[str, tuple[str, list[int]]] = {}
         self.entries: dict[int, list[dict]] = {rank: [] for rank in range(count)}
         self.status: dict[int, dict[str, list[int]]] = {rank: {} for rank in range(count)}
+        self.counts: dict[int, dict[str, list[int]]] = {rank: {} for rank in range(count)}
         self.group("0", "default_pg", list(range(count)))
 
     def group(self, name: str, description: str, ranks: list[int]) -> None:
@@ -32,14 +33,16 @@ class Job:
         created = START_NS + 1_000_000 * len(entries) + 1000 * rank
         p2p = name.startswith(("send", "recv"))
         done = state == "completed"
-        status = self.status[rank].setdefault(group, [0, 0])
-        status[0] = max(status[0], seq)
-        status[1] = max(status[1], seq) if done else status[1]
+        counts = self.counts[rank].setdefault(group, [0, 0])  # collectives, transfers: an entry has both
+        counts[p2p] = max(counts[p2p], seq)
+        status = self.status[rank].setdefault(group, [0, 0])  # of the last work of either kind
+        status[0] = seq
+        status[1] = seq if done else status[1]
         entry = {
             "frames": [{"name": "forward", "filename": "/job/model.py", "line": 42}],
             "record_id": len(entries), "pg_id": self.groups_of(rank).index(group),
             "process_group": (group, self.groups[group][0]), "thread_name": "python3", "thread_id": "1",
-            "collective_seq_id": 0 if p2p else seq, "p2p_seq_id": seq if p2p else 0, "op_id": len(entries),
+            "collective_seq_id": counts[0], "p2p_seq_id": counts[1], "op_id": len(entries),
             "profiling_name": f"nccl:{name}", "time_created_ns": created, "input_sizes": [[8, 4]],
             "input_dtypes": ["Float"], "output_sizes": [[8, 4]], "output_dtypes": ["Float"], "state": state,
             "time_discovered_started_ns": created + 1000 if state != "scheduled" else None,

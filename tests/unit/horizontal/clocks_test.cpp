@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -126,6 +127,148 @@ TEST(Clocks, Hostile) {
   }
   const Clocks clocks = align_clocks(ops, match(ops));
   EXPECT_TRUE(std::isfinite(clocks.aligned(1, kTimeLimitNs)));
+}
+
+// A pipeline: each micro batch goes from stage to stage, and back where `back`; what is sent takes
+// 50 us after the later of both has come.
+struct Pipeline {
+  std::vector<double> offset, drift;
+  bool back = true;
+  bool eager = false;  // sends end at once
+  std::vector<std::size_t> cut;  // no transfers from this stage to the next
+};
+
+void transfer(Operations& ops, const Pipeline& job, std::size_t from, std::size_t to, double sent,
+              double received, std::mt19937_64& random) {
+  std::uniform_real_distribution<double> uniform(0, 1);
+  const double end = std::max(sent, received) + 50e3 + 10e3 * uniform(random);
+  const double send_end = job.eager ? sent + 10e3 : end + 5e3 * uniform(random);
+  const auto clock = [&](std::size_t rank, double time) {
+    return std::llround(time * (1 + job.drift[rank]) + job.offset[rank]);
+  };
+  Operation& send = add(ops, from, "send", clock(from, sent), clock(from, send_end));
+  send.from = static_cast<std::int32_t>(from);
+  send.to = static_cast<std::int32_t>(to);
+  Operation& receive = add(ops, to, "recv", clock(to, received), clock(to, end));
+  receive.from = static_cast<std::int32_t>(from);
+  receive.to = static_cast<std::int32_t>(to);
+}
+
+Operations run(const Pipeline& job, int count, double step_ns) {
+  Operations ops = ranks(job.offset.size());
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  for (int n = 0; n < count; ++n) {
+    const double begin = 1e9 + n * step_ns;
+    for (std::size_t stage = 0; stage + 1 < job.offset.size(); ++stage) {
+      if (std::count(job.cut.begin(), job.cut.end(), stage) > 0) continue;
+      const double sent = begin + 3e6 * static_cast<double>(stage) + 1e6 * uniform(random);
+      transfer(ops, job, stage, stage + 1, sent, sent + 2e6 * (uniform(random) - 0.7), random);
+      if (!job.back) continue;
+      const double returned = sent + step_ns / 2;
+      transfer(ops, job, stage + 1, stage, returned, returned + 2e6 * (uniform(random) - 0.7),
+               random);
+    }
+  }
+  for (RankOperations& rank : ops.ranks) {
+    std::sort(rank.list.begin(), rank.list.end(),
+              [](const Operation& a, const Operation& b) { return a.begin_ns < b.begin_ns; });
+  }
+  return ops;
+}
+
+void expect_offsets(const Clocks& clocks, const std::vector<double>& offset, double within) {
+  for (std::size_t rank = 0; rank < offset.size(); ++rank) {
+    EXPECT_TRUE(clocks.ranks[rank].aligned) << clocks.ranks[rank].why;
+    EXPECT_EQ(clocks.ranks[rank].base, 0u);
+    EXPECT_NEAR(clocks.ranks[rank].offset_ns, offset[rank] - offset[0], within) << rank;
+  }
+  EXPECT_GT(clocks.ranks.back().transfers, 0u);
+  EXPECT_GT(clocks.ranks.back().residual_ns, 0);
+}
+
+TEST(ClocksOfPairs, APipelineWithoutCollectives) {
+  for (const bool back : {true, false}) {
+    const Pipeline job{{0, 7e6, -3600e9, 40e3, 5e9}, {0, 0, 0, 0, 0}, back, false, {}};
+    const Operations ops = run(job, 60, 20e6);
+    const Clocks clocks = align_clocks(ops, match(ops));
+    expect_offsets(clocks, job.offset, 40e3);
+    EXPECT_TRUE(clocks.ranks[0].reference);
+    EXPECT_LT(clocks.residual_ns, 50e3);
+    EXPECT_GT(clocks.ranks[4].uncertainty_ns, clocks.ranks[1].uncertainty_ns);
+  }
+}
+
+TEST(ClocksOfPairs, SendsThatDoNotWait) {
+  // A receiver that comes late ends late: only both directions and the prompt ones tell.
+  const Pipeline job{{0, 7e6, -30e6}, {0, 0, 0}, true, true, {}};
+  const Operations ops = run(job, 200, 20e6);
+  expect_offsets(align_clocks(ops, match(ops)), job.offset, 100e3);
+}
+
+TEST(ClocksOfPairs, DriftAlongAChain) {
+  const Pipeline job{{0, 5e6, -8e6, 86400e9}, {0, 20e-6, -50e-6, 30e-6}, true, false, {}};
+  const Operations ops = run(job, 400, 50e6);
+  const Clocks clocks = align_clocks(ops, match(ops));
+  EXPECT_TRUE(clocks.ranks[3].drift_known);
+  for (const std::size_t rank : {std::size_t{1}, std::size_t{2}, std::size_t{3}}) {
+    const double drift = (1 + job.drift[rank]) / (1 + job.drift[0]) - 1;
+    EXPECT_NEAR(clocks.ranks[rank].drift, drift, 3e-6) << rank;
+  }
+  // A stage's first receive ends when the send of the stage before it does.
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    std::size_t far = 0;
+    for (const Operation& send : ops.ranks[rank].list) {
+      if (send.to != static_cast<std::int32_t>(rank) + 1) continue;
+      double closest = 1e18;
+      for (const Operation& other : ops.ranks[rank + 1].list) {
+        const double apart =
+            clocks.aligned(rank + 1, other.end_ns) - clocks.aligned(rank, send.end_ns);
+        closest = std::min(closest, std::abs(apart));
+      }
+      far += closest > 100e3 ? 1 : 0;
+    }
+    EXPECT_EQ(far, 0u) << rank;
+  }
+}
+
+TEST(ClocksOfPairs, StagesOfSeveralRanksAreTied) {
+  // Two stages of two ranks each: all-reduces within, one pair's transfers between.
+  Operations ops = ranks(4);
+  const std::uint32_t stages[] = {ops.texts.intern("stage 0"), ops.texts.intern("stage 1")};
+  ops.group_ranks.resize(8);
+  const double offset[] = {0, 3e6, 500e6, 900e6};
+  std::mt19937_64 random(3);
+  const Pipeline job{{0, 3e6, 500e6, 900e6}, {0, 0, 0, 0}, true, false, {}};
+  for (int n = 0; n < 40; ++n) {
+    for (std::size_t rank = 0; rank < 4; ++rank) {
+      const double end = 1e9 + n * 20e6 + static_cast<double>(rank / 2) * 5e6 + offset[rank];
+      add(ops, rank, "all_reduce", std::llround(end - 1e6), std::llround(end)).group =
+          stages[rank / 2];
+    }
+    transfer(ops, job, 1, 2, 1e9 + n * 20e6 + 7e6, 1e9 + n * 20e6 + 7.5e6, random);
+  }
+  expect_offsets(align_clocks(ops, match(ops)), {0, 3e6, 500e6, 900e6}, 30e3);
+}
+
+TEST(ClocksOfPairs, WhatIsNotConnectedIsSaid) {
+  const Pipeline job{{0, 7e6, 1e9, 2e9}, {0, 0, 0, 0}, true, false, {1}};
+  const Operations ops = run(job, 40, 20e6);
+  const Clocks clocks = align_clocks(ops, match(ops));
+  EXPECT_EQ(clocks.ranks[1].base, 0u);
+  EXPECT_EQ(clocks.ranks[3].base, 2u);
+  EXPECT_TRUE(clocks.ranks[2].reference);
+  EXPECT_NEAR(clocks.ranks[3].offset_ns, 1e9, 40e3);
+  // Too few tell nothing.
+  const Operations few = run(job, 2, 20e6);
+  const Clocks none = align_clocks(few, match(few));
+  EXPECT_TRUE(none.ranks[1].aligned);  // two forth and two back are four
+  Pipeline forth = job;
+  forth.back = false;
+  const Operations fewer = run(forth, 2, 20e6);
+  EXPECT_FALSE(align_clocks(fewer, match(fewer)).ranks[1].aligned);
+  EXPECT_NE(align_clocks(fewer, match(fewer)).ranks[1].why.find("sends and receives"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include <chrono>
 #include <limits>
 #include <vector>
@@ -73,6 +75,95 @@ TEST(Match, WindowsThatBeginAtDifferentTimes) {
   EXPECT_EQ(whole(found, 2), 18u);
   EXPECT_EQ(found.collectives[0].members.size(), 1u);
   EXPECT_EQ(found.collectives[2].members[1].at, 0u);
+}
+
+// `steps` steps of three calls with sizes that `size_of` gives; rank 1 records from `from` on, on a
+// clock that is `ahead`. Steps differ in length by `jitter`; ends scatter by 20 us.
+struct Windows {
+  int steps = 120, from = 0;
+  std::int64_t ahead = 0, jitter = 0;
+  bool varied = false;  // sizes differ from step to step
+};
+
+Operations run(const Windows& job) {
+  Operations ops = ranks(2);
+  std::mt19937_64 random(11);
+  std::int64_t t = 1'000'000'000;
+  for (int n = 0; n < job.steps; ++n) {
+    t += job.jitter > 0 ? static_cast<std::int64_t>(random() % static_cast<unsigned>(job.jitter)) : 0;
+    const std::int64_t bytes = job.varied ? 1000 + static_cast<std::int64_t>(random() % 50) : 1000;
+    for (const char* name : {"all_gather", "reduce_scatter", "all_reduce"}) {
+      t += 30'000'000;
+      for (std::size_t rank = 0; rank < 2; ++rank) {
+        const std::int64_t end = t + static_cast<std::int64_t>(random() % 20'000);
+        if (rank == 1 && n < job.from) continue;
+        const std::int64_t clock = rank == 1 ? job.ahead : 0;
+        add(ops, rank, name, end + clock - 2'000'000, end + clock, bytes).wire = ops.texts.intern(name);
+      }
+    }
+  }
+  return ops;
+}
+
+void expect_shift(const Windows& job, const char* what) {
+  const Operations ops = run(job);
+  const Matching found = match(ops);
+  EXPECT_EQ(whole(found, 2), static_cast<std::size_t>(3 * (job.steps - job.from))) << what;
+  for (const Collective& one : found.collectives) {
+    if (one.members.size() != 2) continue;
+    EXPECT_EQ(one.members[0].at, one.members[1].at + static_cast<std::uint32_t>(3 * job.from)) << what;
+  }
+  EXPECT_EQ(found.ambiguous, 0u) << what;
+}
+
+TEST(Match, WindowsThatBeginFarApart) {
+  for (const int from : {6, 17, 40, 100}) {
+    for (const std::int64_t ahead : {0ll, 86'400'000'000'000ll, -7'000'000ll}) {
+      expect_shift({120, from, ahead, 5'000'000, false}, "steps that differ in length");
+      expect_shift({120, from, ahead, 5'000'000, true}, "sizes and steps that differ");
+    }
+    // Steps as even as a clock: the clocks tell, if they agree but for a part of a step.
+    expect_shift({120, from, 0, 0, false}, "even steps on one clock");
+    expect_shift({120, from, 9'000'000, 0, false}, "even steps on clocks that are close");
+    // … or the sizes.
+    expect_shift({120, from, 86'400'000'000'000, 0, true}, "even steps of differing sizes");
+  }
+}
+
+TEST(Match, WhatRepeatsWithoutADifferenceIsAmbiguous) {
+  const Operations ops = run({120, 40, 86'400'000'000'000, 0, false});
+  const Matching found = match(ops);
+  EXPECT_EQ(found.ambiguous, 1u);
+  EXPECT_EQ(found.by_clocks, 0u);
+  EXPECT_EQ(match(run({120, 40, 0, 0, false})).by_clocks, 1u);
+}
+
+// A call that is rare is placed by the others of its group.
+TEST(Match, ARareCallIsPlacedByTheOthers) {
+  Operations ops = run({60, 30, 5'000'000'000, 5'000'000, false});
+  for (const int step : {10, 40}) {
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      if (rank == 1 && step < 30) continue;
+      auto& list = ops.ranks[rank].list;
+      const auto at = static_cast<std::ptrdiff_t>(rank == 1 ? 30 : step == 10 ? 30 : 121);
+      Operation one = list[static_cast<std::size_t>(at)];
+      one.operation = one.wire = ops.texts.intern("barrier");
+      one.bytes = -1;
+      one.begin_ns -= 10'000'000;
+      one.end_ns -= 9'000'000;
+      list.insert(list.begin() + at, one);
+    }
+  }
+  std::size_t together = 0;
+  for (const Collective& one : match(ops).collectives) {
+    const Operation& first = ops.ranks[one.members[0].rank].list[one.members[0].at];
+    if (ops.texts.view(first.operation) == "barrier" && one.members.size() == 2) {
+      ++together;
+      EXPECT_EQ(one.members[0].at, 121u);
+      EXPECT_EQ(one.members[1].at, 30u);
+    }
+  }
+  EXPECT_EQ(together, 1u);
 }
 
 TEST(Match, KindsAndSizesAreCountedApart) {
