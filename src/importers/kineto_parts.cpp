@@ -1,6 +1,7 @@
 #include "importers/kineto_parts.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "importers/json_text.h"
@@ -90,8 +91,12 @@ KinetoPart& KinetoParts::add_part(const char* begin) {
 }
 
 void KinetoParts::start_threads() {
-  while (threads_.size() + 1 < shapers_.size()) {
-    threads_.emplace_back([this, number = threads_.size() + 1] { run(number); });
+  try {
+    while (threads_.size() + 1 < shapers_.size()) {
+      threads_.emplace_back([this, number = threads_.size() + 1] { run(number); });
+    }
+  } catch (const std::system_error&) {
+    // The system has no more of them to give: those that are there do the work.
   }
 }
 
