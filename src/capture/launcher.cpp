@@ -112,8 +112,9 @@ std::string expand_output(const std::string& path) {
 }
 
 Status check_hook_file(const std::string& path) {
-  TELLER_TRY(const std::string text, read_file(path, "hook file", 16u << 20));
-  const Json json = Json::parse(text, nullptr, false);
+  const auto text = read_file(path, "hook file", 16u << 20);
+  if (!text) return Error{ErrorCode::kNotFound, text.error().message, text.error().hint};
+  const Json json = Json::parse(*text, nullptr, false);
   if (json.is_object() && json.value("format", Json()) == "teller.hooks") return {};
   return Error{
       ErrorCode::kCorrupt,
