@@ -10,7 +10,8 @@
 
 namespace teller::capture {
 
-// Exit codes of our own, as env(1) and timeout(1) have them; everything else is the program's.
+// Exit codes of our own, as env(1) and timeout(1) have them; everything else is the program's, but
+// for that of ErrorCode::kUsage where options make no sense.
 inline constexpr int kExitTellerFailed = 125;
 inline constexpr int kExitNotExecutable = 126;
 inline constexpr int kExitNotFound = 127;

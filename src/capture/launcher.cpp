@@ -112,8 +112,9 @@ std::string expand_output(const std::string& path) {
 }
 
 Status check_hook_file(const std::string& path) {
-  TELLER_TRY(const std::string text, read_file(path, "hook file", 16u << 20));
-  const Json json = Json::parse(text, nullptr, false);
+  const auto text = read_file(path, "hook file", 16u << 20);
+  if (!text) return Error{ErrorCode::kNotFound, text.error().message, text.error().hint};
+  const Json json = Json::parse(*text, nullptr, false);
   if (json.is_object() && json.value("format", Json()) == "teller.hooks") return {};
   return Error{
       ErrorCode::kCorrupt,
@@ -136,7 +137,8 @@ Status check_not_our_own(const CaptureOptions& options) {
   return {};
 }
 
-// Files become absolute: the program may run elsewhere, and so does the recorder.
+// Files become absolute: the program may run elsewhere, and so does the recorder. kUsage for
+// options that make no sense, whatever is there; other codes for what is there and can't be used.
 Status prepare_options(CaptureOptions* options) {
   for (std::string& path : options->hook_files) {
     TELLER_CHECK_OK(check_hook_file(path));
@@ -467,7 +469,8 @@ int capture(const CaptureOptions& options) {
     return fail({ErrorCode::kNotFound, launch.program.error, ""}, launch.program.exit_code);
   }
   if (const Status prepared = prepare_options(&launch.options); !prepared) {
-    return fail(prepared.error(), kExitTellerFailed);
+    const bool usage = prepared.error().code == ErrorCode::kUsage;
+    return fail(prepared.error(), usage ? exit_code(ErrorCode::kUsage) : kExitTellerFailed);
   }
   return record(launch);
 }

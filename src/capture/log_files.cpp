@@ -35,7 +35,7 @@ Status check_log_files(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     const std::string why = is_pattern(path) ? "" : cannot_follow(path);
     if (why.empty()) continue;
-    return Error{ErrorCode::kUsage, "following the log file " + path + ": " + why,
+    return Error{ErrorCode::kUnsupported, "following the log file " + path + ": " + why,
                  "give a regular file, or a pattern such as 'logs/*.log'"};
   }
   return {};

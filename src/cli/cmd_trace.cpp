@@ -16,8 +16,8 @@ constexpr const char* kDescription = "Run a program, unchanged, and record what 
 constexpr const char* kFooter =
     "Everything after -- is the program's. Its output, exit status and results stay as they are.\n"
     "What was captured reaches the disk every 250 ms (the flush period).\n"
-    "Exit status: the program's; 125 if teller could not start it (wrong options among the "
-    "reasons),\n"
+    "Exit status: the program's; 2 for options that make no sense, 125 if teller could not start "
+    "it,\n"
     "126 if it cannot be executed, 127 if it is not there. See docs/trace.md.\n\n"
     "Examples:\n"
     "  teller trace -- python serve.py --port 8000\n"

@@ -8,7 +8,6 @@
 
 #include "base/terminal.h"
 #include "base/version.h"
-#include "capture/capture.h"
 #include "cli/commands.h"
 
 namespace teller::cli {
@@ -25,7 +24,6 @@ constexpr const char* kDescription =
     "  teller report RUN                         see it\n"
     "  teller doctor                             what could be traced here\n";
 
-// One line; the exit code that is `error`'s.
 int print_error(const Error& error) {
   std::fprintf(stderr, "teller: error: %s", printable(error.message).c_str());
   if (!error.hint.empty()) std::fprintf(stderr, " (%s)", printable(error.hint).c_str());
@@ -78,15 +76,10 @@ int run(int argc, char** argv) {
     std::vector<std::string> reversed(own.rbegin(), own.rend());
     app.parse(reversed);
   } catch (const CLI::ParseError& error) {
-    const int code = handle_parse_error(app, error, own.empty() ? "" : own.front());
-    return traces && code != 0 ? capture::kExitTellerFailed : code;
+    return handle_parse_error(app, error, own.empty() ? "" : own.front());
   }
   auto result = context.run();
-  if (!result) {
-    // Any other code might be the program's own.
-    const int code = print_error(result.error());
-    return traces ? capture::kExitTellerFailed : code;
-  }
+  if (!result) return print_error(result.error());
   if (std::fflush(stdout) != 0) {
     return print_error({ErrorCode::kIo, "writing the output: it could not be written", ""});
   }

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "importers/importers.h"
+#include "importers/input_skips.h"
 #include "importers/run_inputs.h"
 #include "importers/run_logs.h"
 #include "importers/run_timeline.h"

@@ -6,6 +6,8 @@
 
 #include "base/file.h"
 #include "importers/content_signs.h"
+#include "importers/input_skips.h"
+#include "importers/natural_order.h"
 #include "importers/tar_members.h"
 
 namespace teller {
@@ -16,39 +18,6 @@ namespace {
 
 constexpr std::size_t kMostFiles = 65'535;
 constexpr int kDeepest = 16;
-constexpr std::string_view kUnreadable = "it can't be read: ";
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-// The run of digits at the front of `text`, without leading zeros; it is taken off.
-std::string_view take_number(std::string_view& text) {
-  std::size_t end = 0;
-  while (end < text.size() && is_digit(text[end])) ++end;
-  std::string_view number = text.substr(0, end);
-  text.remove_prefix(end);
-  number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
-  return number;
-}
-
-// Whether `error` says something of one input only: the others can be read without it.
-bool is_of_one_input(const Error& error) {
-  return error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kUnsupported;
-}
-
-// What was found and is skipped for `error`.
-SkippedFile skipped_for(const std::string& label, const Error& error) {
-  const std::string hint = error.hint.empty() ? "" : " (" + error.hint + ")";
-  return {label, std::string(kUnreadable) + error.message + hint};
-}
-
-// An error about an unpacked member, told of the archive that it came from.
-Error labelled(Error error, const InputFile& input) {
-  const auto at = error.message.find(input.path);
-  if (at != std::string::npos) error.message.replace(at, input.path.size(), input.label);
-  return error;
-}
 
 // A file below a folder or in an archive.
 struct Found {
@@ -234,51 +203,6 @@ class Lister {
 };
 
 }  // namespace
-
-Status skip_or_fail(const InputFile& input, const Error& error, InputList& list) {
-  const Error told = labelled(error, input);
-  if (!input.container || !is_of_one_input(error)) return told;
-  list.skipped.push_back(skipped_for(input.label, told));
-  list.unreadable.push_back(list.skipped.back());
-  ContainerCounts& counts = list.containers[*input.container];
-  --(input.log ? counts.logs : counts.traces);
-  ++counts.others;
-  return {};
-}
-
-void skip_copy(const InputFile& input, const std::string& why, InputList& list) {
-  list.skipped.push_back({input.label, why});
-  ContainerCounts& counts = list.containers[*input.container];
-  --(input.log ? counts.logs : counts.traces);
-  ++counts.copies;
-}
-
-Error nothing_left(const std::string& from, const std::vector<SkippedFile>& unreadable) {
-  // What is said of the first names it, and says what to do.
-  std::string first = unreadable.front().why;
-  if (first.starts_with(kUnreadable)) first.erase(0, kUnreadable.size());
-  return {ErrorCode::kCorrupt,
-          "importing " + from + ": none of its " + std::to_string(unreadable.size()) +
-              " traces can be read, the first: " + first,
-          ""};
-}
-
-bool natural_less(std::string_view a, std::string_view b) {
-  const std::string_view whole_a = a, whole_b = b;
-  while (!a.empty() && !b.empty()) {
-    if (is_digit(a[0]) && is_digit(b[0])) {
-      const std::string_view left = take_number(a), right = take_number(b);
-      if (left.size() != right.size()) return left.size() < right.size();
-      if (left != right) return left < right;
-      continue;
-    }
-    if (a[0] != b[0]) return static_cast<unsigned char>(a[0]) < static_cast<unsigned char>(b[0]);
-    a.remove_prefix(1);
-    b.remove_prefix(1);
-  }
-  if (a.empty() != b.empty()) return a.empty();
-  return whole_a < whole_b;
-}
 
 Result<InputList> list_inputs(const std::vector<std::string>& given,
                               const InputListOptions& options) {

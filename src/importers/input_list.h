@@ -76,15 +76,4 @@ struct InputListOptions {
 Result<InputList> list_inputs(const std::vector<std::string>& given,
                               const InputListOptions& options);
 
-// What was named must be read: fails with `error`, which is about `input`. What was found in a
-// folder or an archive is skipped, and said, if the others can be read without it.
-Status skip_or_fail(const InputFile& input, const Error& error, InputList& list);
-// `input`, which was found, is left out: `why` says of which file it is a copy.
-void skip_copy(const InputFile& input, const std::string& why, InputList& list);
-// That nothing was left of `from` once these, one at least, were skipped.
-Error nothing_left(const std::string& from, const std::vector<SkippedFile>& unreadable);
-
-// Whether `a` stands before `b`: runs of digits compare as numbers, else byte by byte.
-bool natural_less(std::string_view a, std::string_view b);
-
 }  // namespace teller

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "importers/copies.h"
+#include "importers/input_skips.h"
 #include "importers/input_stream.h"
 #include "importers/source_import.h"
 #include "importers/source_names.h"

@@ -1,5 +1,6 @@
 #include "importers/run_logs.h"
 
+#include "importers/input_skips.h"
 #include "importers/source_names.h"
 
 namespace teller {

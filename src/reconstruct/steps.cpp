@@ -1,33 +1,17 @@
 // Finds the steps: their roots, the threads that work for them, and which step every item is in.
 #include <algorithm>
-#include <map>
-#include <set>
 #include <utility>
 
 #include "base/huge_pages.h"
-#include "reconstruct/backward_steps.h"
-#include "reconstruct/interval_index.h"
 #include "reconstruct/item_order.h"
 #include "reconstruct/passes.h"
 #include "reconstruct/step_record.h"
 #include "reconstruct/worker_join.h"
+#include "reconstruct/worker_threads.h"
 
 namespace teller {
 
 namespace {
-
-// The steps of one process by begin. Those that never ended last until the end of the capture and
-// hold whatever came after them.
-struct ProcessSteps {
-  IntervalIndex ended;
-  IntervalIndex open;
-};
-
-// Tops of worker threads whose times do not tell their step.
-struct Undecided {
-  std::vector<std::uint32_t> items;
-  std::vector<bool> several;  // it lies in several, else in none
-};
 
 class StepFinder {
  public:
@@ -39,9 +23,10 @@ class StepFinder {
   StepRoots find() {
     for (Thread& thread : work_.threads) find_on_thread(thread);
     number_steps();
-    attach_workers();
+    WorkerThreads workers(work_, roots_);
+    workers.attach_by_time();
     for (const Thread& thread : work_.threads) spread(thread);
-    attach_backward();
+    for (const std::uint32_t thread : workers.attach_by_flows()) spread(work_.threads[thread]);
     for (const std::uint32_t thread : join_worker_processes(work_, roots_)) {
       spread(work_.threads[thread]);
     }
@@ -82,81 +67,6 @@ class StepFinder {
     for (std::uint32_t step = 0; step < roots_.items.size(); ++step) {
       work_.step_of[roots_.items[step]] = step;
     }
-  }
-
-  void attach_workers() {
-    std::map<std::pair<std::uint16_t, std::int64_t>, ProcessSteps> processes;
-    for (std::uint32_t step = 0; step < roots_.items.size(); ++step) {
-      const Item& root = items_[roots_.items[step]];
-      ProcessSteps& steps = processes[{root.source, work_.chains.tracks.pid[root.track]}];
-      IntervalIndex& index = (root.flags & kNodeOpen) != 0 ? steps.open : steps.ended;
-      index.add(root.begin_ns, root.end_ns, step);
-    }
-    for (auto& [process, steps] : processes) {
-      steps.ended.build();
-      steps.open.build();
-    }
-    for (const Thread& thread : work_.threads) {
-      if (!thread.worker || thread.has_step || !thread.host) continue;
-      const auto found = processes.find({thread.source, thread.pid});
-      if (found != processes.end()) attach_worker(thread, found->second);
-    }
-  }
-
-  void attach_worker(const Thread& thread, const ProcessSteps& steps) {
-    for (std::uint32_t at = thread.first; at < thread.first + thread.count; ++at) {
-      Item& item = items_[work_.order[at]];
-      if (item.parent != kNoIndex || item.kind == ItemKind::kRecord) continue;
-      bool several = false;
-      const std::uint32_t step = only_step_around(steps, item, several);
-      if (step != kNoIndex) {
-        item.parent = roots_.items[step];
-        ++work_.counters.worker_ranges_in_steps;
-        continue;
-      }
-      if (several) ++work_.counters.worker_ranges_ambiguous;
-      if (item.kind != ItemKind::kRange || work_.sources[thread.source].forward_backward == 0) {
-        continue;
-      }
-      undecided_[thread.source].items.push_back(work_.order[at]);
-      undecided_[thread.source].several.push_back(several);
-    }
-  }
-
-  // What lies in several steps at once, or reaches over the end of one, goes to that of its forward
-  // pass, where flows tell.
-  void attach_backward() {
-    std::set<std::uint32_t> threads;
-    for (const auto& [source, roots] : undecided_) {
-      const std::vector<std::uint32_t> steps = steps_of_backward(work_, source, roots.items);
-      for (std::size_t i = 0; i < steps.size(); ++i) {
-        if (steps[i] == kNoIndex) continue;
-        Item& item = items_[roots.items[i]];
-        item.parent = roots_.items[steps[i]];
-        ++work_.counters.worker_ranges_in_steps;
-        ++work_.counters.worker_ranges_by_flow;
-        if (roots.several[i]) --work_.counters.worker_ranges_ambiguous;
-        threads.insert(work_.thread_of_track[item.track]);
-      }
-    }
-    for (const std::uint32_t thread : threads) spread(work_.threads[thread]);
-  }
-
-  // The one step that holds the item; kNoIndex for none or several. A step that never ended holds
-  // only what no other does, and of several such it is the one that began last: those before it
-  // hang, and what runs beside them is not theirs.
-  static std::uint32_t only_step_around(const ProcessSteps& steps, const Item& item,
-                                        bool& several) {
-    const IntervalIndex& ended = steps.ended;
-    const std::size_t at = ended.last_reaching(ended.begun_by(item.begin_ns), item.end_ns);
-    if (at == IntervalIndex::kNone) {
-      const std::size_t last =
-          steps.open.last_reaching(steps.open.begun_by(item.begin_ns), item.end_ns);
-      return last == IntervalIndex::kNone ? kNoIndex : steps.open.id(last);
-    }
-    if (ended.last_reaching(at, item.end_ns) == IntervalIndex::kNone) return ended.id(at);
-    several = true;
-    return kNoIndex;
   }
 
   // A record outside every step (an engine of which only the schedule is wrapped) makes a step of
@@ -243,7 +153,6 @@ class StepFinder {
   Workspace& work_;
   std::vector<Item>& items_;
   StepRoots roots_;
-  std::map<std::uint16_t, Undecided> undecided_;  // by source
 };
 
 void count_coverage(Workspace& work) {

@@ -251,7 +251,7 @@ def test_children_are_followed(tmp_path: Path) -> None:
     (("no-such-program-here",), 127, "no such program"),
     (("/etc/passwd",), 126, "Permission denied"),
     (("/etc",), 126, "Is a directory"),
-    ((), 125, "no program given"),
+    ((), 2, "no program given"),
 ])
 def test_what_cannot_be_run_is_one_line(tmp_path: Path, command: tuple, code: int, says: str) -> None:
     done = run_teller("trace", "-o", tmp_path / "run", "--", *command)
@@ -266,9 +266,17 @@ def test_what_cannot_be_run_is_one_line(tmp_path: Path, command: tuple, code: in
     ("--last", "1s", "--after", "-1"), ("--after", "1s"), ("--last", "1s", "--keep", "0"), ("--last", "1s", "--keep", "x"),
     ("--last", "1s", "--window-memory", "1"), ("--last", "1s", "--window-memory", "x"), ("--window-memory", "1G"),
     ("--last", "1s", "--trigger-log", "("), ("--trigger-log", "x"), ("--last", "1s", "--trigger-slow-step", "0.5"),
-    ("--last", "1s", "--trigger-slow-step", "nan"), ("--redact-pattern", "("), ("--metrics", "ftp://x"), ("--metrics", ""), ("--log", ""), ("--log", "/"),
-    ("--hooks", ""), ("--hooks", "/"), ("--hooks", "/none"), ("-o", "/dev/null"), ("-o", "/proc/none/run"), ("positional",), ("--quiet=maybe",)])
-def test_a_wrong_option_is_one_line_and_one_code_before_the_program_runs(tmp_path: Path, options: tuple) -> None:
+    ("--last", "1s", "--trigger-slow-step", "nan"), ("--redact-pattern", "("), ("--metrics", "ftp://x"), ("--metrics", ""), ("--log", ""), ("positional",),
+    ("--quiet=maybe",)])
+def test_options_that_make_no_sense_have_one_code_before_the_program_runs(tmp_path: Path, options: tuple) -> None:
+    marker = tmp_path / "ran"
+    expect_one_line(run_teller("trace", "-o", tmp_path / "run", *options, "--", "/bin/touch", marker, timeout=20), 2)
+    assert not marker.exists() and not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("options", [("--log", "/"), ("--hooks", ""), ("--hooks", "/"), ("--hooks", "/none"), ("-o", "/dev/null"),
+                                     ("-o", "/proc/none/run")])
+def test_what_options_name_and_cannot_be_used_has_another_code(tmp_path: Path, options: tuple) -> None:
     marker = tmp_path / "ran"
     output = () if "-o" in options else ("-o", tmp_path / "run")
     expect_one_line(run_teller("trace", *output, *options, "--", "/bin/touch", marker, timeout=20), 125)

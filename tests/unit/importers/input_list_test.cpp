@@ -1,8 +1,7 @@
-#include "importers/input_list.h"
-
 #include <gtest/gtest.h>
 
 #include "importers/content_signs.h"
+#include "importers/natural_order.h"
 
 namespace teller {
 namespace {
