@@ -234,8 +234,7 @@ class RankReader {
     if (operation.other < 0 || !node_.transfers || peer == job_.node_of_rank.end()) return nullptr;
     const Node& other = job_.nodes[peer->second];
     if (!other.transfers) return nullptr;
-    const auto ours =
-        node_.transfers->find({operation.group, operation.other, operation.send});
+    const auto ours = node_.transfers->find({operation.group, operation.other, operation.send});
     const auto theirs = other.transfers->find({operation.group, *node_.rank, !operation.send});
     if (ours == node_.transfers->end() || theirs == other.transfers->end()) return nullptr;
     const auto place = static_cast<std::size_t>(
