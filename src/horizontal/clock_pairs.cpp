@@ -23,13 +23,14 @@ constexpr double kPromptQuantile = 0.25;
 // Of bounds that one absurd time may break so many are passed over.
 constexpr double kBoundQuantile = 0.05;
 
-// Transfers between two sets of ranks, in ns since the origin on the clocks of the sets' bases. What
-// is apart is the later set's time less the earlier one's.
+// Transfers between two sets of ranks, in ns since the origin on the clocks of the sets' bases.
+// What is apart is the later set's time less the earlier one's.
 struct Edge {
   std::vector<ClockPoint> forward;   // ends, sent by the earlier set
   std::vector<ClockPoint> backward;  // ends, sent by the later one
-  std::vector<ClockPoint> above;     // the clocks' offset is at most: a receive ends after its send began
-  std::vector<ClockPoint> below;     // … at least
+  std::vector<ClockPoint>
+      above;  // the clocks' offset is at most: a receive ends after its send began
+  std::vector<ClockPoint> below;  // … at least
   std::size_t count() const { return forward.size() + backward.size(); }
 };
 
@@ -220,7 +221,8 @@ class PairAligner {
       clock.why.clear();
     }
     for (const RankClock& one : clocks_.ranks) {
-      if (one.aligned && !one.reference && one.transfers == 0) residuals_.push_back(one.residual_ns);
+      if (one.aligned && !one.reference && one.transfers == 0)
+        residuals_.push_back(one.residual_ns);
     }
     clocks_.residual_ns = median(std::exchange(residuals_, {}));
   }

@@ -22,12 +22,12 @@ struct RankClock {
   std::size_t collectives = 0;  // that the estimate rests on
   // Transfers between two ranks that it rests on, of the weakest link to the base; 0 for none.
   std::size_t transfers = 0;
-  double offset_ns = 0;         // it is ahead by so much when the base's clock shows the origin
-  double drift = 0;             // ns per ns
-  double residual_ns = 0;       // median distance of the ends from the line
-  double uncertainty_ns = 0;    // of the offset: standard error of the line there
-  bool applied = false;         // the offset is larger than the scatter of the ends
-  std::string why;              // why it is not aligned
+  double offset_ns = 0;       // it is ahead by so much when the base's clock shows the origin
+  double drift = 0;           // ns per ns
+  double residual_ns = 0;     // median distance of the ends from the line
+  double uncertainty_ns = 0;  // of the offset: standard error of the line there
+  bool applied = false;       // the offset is larger than the scatter of the ends
+  std::string why;            // why it is not aligned
 };
 
 struct Clocks {

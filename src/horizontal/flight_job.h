@@ -45,10 +45,10 @@ struct Progress {
 // Why a dump tells nothing of what its rank did last: a peer has completed what it took part in
 // after the dump was written.
 struct Outdated {
-  std::size_t by = kNone;     // node of the peer; kNone: the dump is not outdated
-  std::size_t group = kNone;  // of what the peer completed
-  bool transfer = false;      // a receive from this rank; else a collective
-  std::int64_t seq = -1;      // its number; of transfers between the two
+  std::size_t by = kNone;      // node of the peer; kNone: the dump is not outdated
+  std::size_t group = kNone;   // of what the peer completed
+  bool transfer = false;       // a receive from this rank; else a collective
+  std::int64_t seq = -1;       // its number; of transfers between the two
   std::int64_t enqueued = -1;  // as far as the dump itself goes
 };
 

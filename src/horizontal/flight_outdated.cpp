@@ -87,8 +87,8 @@ class OutdatedFinder {
         return receiver.operations[one].completed;
       });
       const auto sends = node.transfers->find({stream.group, *receiver.rank, true});
-      const auto sent = static_cast<std::int64_t>(
-          sends == node.transfers->end() ? 0 : sends->second.size());
+      const auto sent =
+          static_cast<std::int64_t>(sends == node.transfers->end() ? 0 : sends->second.size());
       if (received > sent) node.outdated = {index, stream.group, true, received, sent};
     }
   }

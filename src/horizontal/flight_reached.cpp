@@ -36,9 +36,8 @@ Reached reached_without_entry(const Node& node, std::size_t group, std::int64_t 
   // Entries of sends and receives tell how many collectives came before them.
   const auto last = node.last_seq.find(group);
   if (last != node.last_seq.end() && last->second.seq >= seq) return Reached::kCompleted;
-  const bool perhaps =
-      progress != node.progress.end() && progress->second.perhaps_enqueued >= seq &&
-      last == node.last_seq.end();
+  const bool perhaps = progress != node.progress.end() &&
+                       progress->second.perhaps_enqueued >= seq && last == node.last_seq.end();
   if (perhaps) return Reached::kUnclear;
   return may_be_unread(node, group, seq) ? Reached::kUnclear : Reached::kNotEnqueued;
 }
@@ -54,7 +53,7 @@ Reached reached(const Job& job, std::size_t index, std::size_t group, std::int64
     far = reached_without_entry(node, group, seq);
   } else if (!node.operations[found->second].doubtful) {
     const bool completed = node.operations[found->second].completed;
-    far = completed                         ? Reached::kCompleted
+    far = completed                        ? Reached::kCompleted
           : node.place[found->second] == 0 ? Reached::kThere
                                            : Reached::kBehind;
   }

@@ -60,8 +60,7 @@ class Stands {
           missing.push_back({member, WaitReason::kBehind});
           break;
         case Reached::kThere:
-          has_started(member, place) ? stand.started.push_back(member)
-                                     : not_started.push_back({member, WaitReason::kNotStarted});
+          add_there(member, place, stand, not_started);
           break;
         case Reached::kCompleted:
           stand.completed.push_back(member);
@@ -82,12 +81,18 @@ class Stands {
     stand.unclear.clear();
   }
 
-  // Where the dump has no entry of it, nothing is held against the rank.
-  bool has_started(std::size_t member, const Place& place) const {
+  // Where the dump has no entry of it, or is of an earlier moment, whether it has started is not
+  // known, and nothing is held against the rank.
+  void add_there(std::size_t member, const Place& place, Stand& stand,
+                 std::vector<Wait>& not_started) const {
     const Node& node = job_.nodes[member];
     const auto found = node.collectives.find(place);
-    return found == node.collectives.end() || node.is_outdated() ||
-           node.operations[found->second].started;
+    if (found == node.collectives.end()) return;
+    if (node.operations[found->second].started) {
+      stand.started.push_back(member);
+    } else if (!node.is_outdated()) {
+      not_started.push_back({member, WaitReason::kNotStarted});
+    }
   }
 
   const Job& job_;
@@ -229,8 +234,7 @@ class RankReader {
     if (operation.other < 0 || !node_.transfers || peer == job_.node_of_rank.end()) return nullptr;
     const Node& other = job_.nodes[peer->second];
     if (!other.transfers) return nullptr;
-    const auto ours =
-        node_.transfers->find({operation.group, operation.other, operation.send});
+    const auto ours = node_.transfers->find({operation.group, operation.other, operation.send});
     const auto theirs = other.transfers->find({operation.group, *node_.rank, !operation.send});
     if (ours == node_.transfers->end() || theirs == other.transfers->end()) return nullptr;
     const auto place = static_cast<std::size_t>(

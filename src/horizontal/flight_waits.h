@@ -36,7 +36,7 @@ enum class Standing {
   kNotStarted,  // its peers have begun what it has enqueued first of all and not begun
   kInside,      // all are in the operation with it, and none comes out
   kMismatched,  // it called something else than its peers
-  kOutdated,  // its dump was written before its peers went on
+  kOutdated,    // its dump was written before its peers went on
   kNoDump,
 };
 
@@ -54,9 +54,9 @@ struct Position {
 // enqueued first of what is open decides, unless its peers have completed any of it.
 std::vector<Position> find_positions(const Job& job);
 
-// Whether all that a node's dump tells lies before the first of its peers completed what the node is
-// stuck in, by the hosts' clocks, and a peer has enqueued several more of that group: so does a dump
-// look that was written earlier, and one of a rank that hangs.
+// Whether all that a node's dump tells lies before the first of its peers completed what the node
+// is stuck in, by the hosts' clocks, and a peer has enqueued several more of that group: so does a
+// dump look that was written earlier, and one of a rank that hangs.
 bool is_seen_earlier(const Job& job, std::size_t node, const Position& position);
 
 // A collective that was called differently: the calls of the few, against those of the most. Where

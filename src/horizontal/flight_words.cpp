@@ -46,8 +46,8 @@ class Writer {
     const Position& position = positions_[node];
     std::string words = plain(node);
     if (!position.unclear->empty()) {
-      words += "; whether " + nodes_words(job_, *position.unclear) + " came cannot be told: " +
-               why_unclear(*position.unclear);
+      words += "; whether " + nodes_words(job_, *position.unclear) +
+               " came cannot be told: " + why_unclear(*position.unclear);
     }
     return words;
   }
@@ -329,7 +329,8 @@ std::string check_next_words(const Blame& blame) {
            "branch that the other ranks do not take.";
   }
   if (blame.may_be_earlier) {
-    return "Take the dumps again: if that rank has not moved, look at its device (dmesg for Xid, its "
+    return "Take the dumps again: if that rank has not moved, look at its device (dmesg for Xid, "
+           "its "
            "log for CUDA errors, the kernel that runs on it).";
   }
   if (blame.verdict == "rank_stuck" || blame.verdict == "rank_not_started") {

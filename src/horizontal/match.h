@@ -29,7 +29,7 @@ struct Matching {
   // Sequences of a rank without numbers that fit those of another at several places: placed where
   // the clocks agree, and those for which nothing tells.
   std::uint64_t by_clocks = 0, ambiguous = 0;
-  std::uint64_t restarts = 0;           // times at which a rank's numbers of a group begin anew
+  std::uint64_t restarts = 0;  // times at which a rank's numbers of a group begin anew
 };
 
 // Whether two ranks called something else in one place: other operations, or other sizes where they

@@ -83,8 +83,9 @@ class ShiftFinder {
     std::vector<double> differences;
     for (std::ptrdiff_t i = from; i < to; i += stride) differences.push_back(apart(i, by));
     const double centre = median(differences);
-    const double length = static_cast<double>(reference_.ends[static_cast<std::size_t>(to - 1 + by)] -
-                                              reference_.ends[static_cast<std::size_t>(from + by)]);
+    const double length =
+        static_cast<double>(reference_.ends[static_cast<std::size_t>(to - 1 + by)] -
+                            reference_.ends[static_cast<std::size_t>(from + by)]);
     straighten(differences, length);
     const double middle = median(differences);
     double sum = 0;
@@ -103,9 +104,8 @@ class ShiftFinder {
     if (half < kLeastForDrift || length_ns <= 0) return;
     const auto middle = differences.begin() + static_cast<std::ptrdiff_t>(half);
     const double most = kMostDrift * length_ns / 2;
-    const double rise = std::clamp(median({middle, differences.end()}) -
-                                       median({differences.begin(), middle}),
-                                   -most, most);
+    const double rise = std::clamp(
+        median({middle, differences.end()}) - median({differences.begin(), middle}), -most, most);
     for (std::size_t i = 0; i < differences.size(); ++i) {
       differences[i] -= rise * static_cast<double>(i) / static_cast<double>(half);
     }
@@ -147,8 +147,8 @@ class ShiftFinder {
 
   void take_far(Fit& best) {
     for (const std::ptrdiff_t by : candidates()) {
-      const bool judged = std::any_of(fits_.begin(), fits_.end(),
-                                      [&](const Fit& one) { return one.by == by; });
+      const bool judged =
+          std::any_of(fits_.begin(), fits_.end(), [&](const Fit& one) { return one.by == by; });
       if (judged || !meets_enough(by) || agreement(by) < kLeastAgreement) continue;
       const Fit found = fit(by, kSamples);
       fits_.push_back(found);

@@ -310,10 +310,10 @@ std::optional<std::vector<int>> flight_ranks(const Json& value) {
 
 std::string flight_version_note(const Json& version) {
   if (version.is_null()) return "it does not state its version: it is read as one that is known";
-  const std::string stated = version.is_string()
-                                 ? version.get<std::string>().substr(0, kShownVersion)
-                                 : version.dump(-1, ' ', false, Json::error_handler_t::replace)
-                                       .substr(0, kShownVersion);
+  const std::string stated =
+      version.is_string()
+          ? version.get<std::string>().substr(0, kShownVersion)
+          : version.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, kShownVersion);
   const auto point = stated.find('.');
   const auto major = small_number(std::string_view(stated).substr(0, point));
   const auto minor = point == std::string::npos
@@ -323,7 +323,9 @@ std::string flight_version_note(const Json& version) {
   const bool newer = major && minor && *major >= kVersionMajor;
   const bool older = major && minor && !newer;
   return "its version is " + stated + ", " +
-         (newer ? "newer than" : older ? "older than" : "none of") +
+         (newer   ? "newer than"
+          : older ? "older than"
+                  : "none of") +
          " those that are known (2.0 to 2." + std::to_string(kNewestMinor) +
          "): its fields are read as theirs, and may mean something else";
 }

@@ -18,16 +18,18 @@ class Ranks:
     def __init__(self, fault: str, ranks: int, seed: str, device: bool, clocks: str) -> None:
         self.random = Random(f"{fault} {ranks} {seed} {device} {clocks}")
         self.fault, self.ranks, self.device = fault, ranks, device
-        self.steps = 24
+        self.steps = {"gc now and then": 40, "late window": 60}.get(fault, 24)
         self.culprit = self.random.randrange(ranks)
         self.link = tuple(sorted(self.random.sample(range(ranks), 2)))
         self.events: list[list[dict]] = [[] for _ in range(ranks)]
+        self.late_ranks = [(step * 7 + step // ranks) % ranks for step in range(self.steps)]
         spread = {"same": 0.0, "ms": 20.0, "days": 5 * DAY_S * 1e3}[clocks]
         self.offset = [self.random.uniform(-spread, spread) for _ in range(ranks)]
         self.drift = [self.random.uniform(-60e-6, 60e-6) if spread else 0.0 for _ in range(ranks)]
         self.now = [0.0] * ranks       # of the hosts
         self.free = [0.0] * ranks      # when each device is
         self.number = 0
+        self.counts = [0] * ranks      # transfers of each
         self.correlation = 0
 
     # --- writing ----------------------------------------------------------------------------------------------------
@@ -105,6 +107,47 @@ class Ranks:
                 self.now[rank] = stop + 0.005
         self.number += 1
 
+    def transfer(self, sender: int, receiver: int, elements: int, ms: float) -> None:
+        """One rank sends, the next receives; both leave when all is there. Each records the other end alone."""
+        begins = {rank: max(self.free[rank], self.now[rank] + 0.015) if self.device else self.now[rank]
+                  for rank in (sender, receiver)}
+        end = max(begins.values()) + ms * self.random.uniform(0.97, 1.03)
+        for rank, kind in ((sender, "send"), (receiver, "recv")):
+            facts = {"Collective name": kind, "In msg nelems": elements, "Out msg nelems": elements, "dtype": "Float",
+                     "Group size": self.ranks, "Process Group Name": "0", "Process Group Ranks": str(list(range(self.ranks))),
+                     "Seq": self.counts[rank], **({"Dst Rank": receiver} if kind == "send" else {"Src Rank": sender})}
+            self.counts[rank] += 1
+            stop = end + self.random.uniform(0, 0.02)
+            if self.device:
+                self.correlation += 1
+                self.event(rank, "record_param_comms", self.now[rank], self.now[rank] + 0.012, "cpu_op", **facts)
+                self.event(rank, "cudaLaunchKernelExC", self.now[rank] + 0.003, self.now[rank] + 0.01, "cuda_runtime",
+                           correlation=self.correlation)
+                self.event(rank, "ncclDevKernel_SendRecv", begins[rank], stop, "kernel", 20, correlation=self.correlation,
+                           device=0, stream=20, **facts)
+                self.now[rank] += 0.015
+            else:
+                begin = self.now[rank]
+                self.event(rank, f"c10d::{kind}", begin, stop, "cpu_op")
+                self.event(rank, "record_param_comms", begin + 0.001, begin + 0.004, "cpu_op", **facts)
+                self.event(rank, f"gloo:{kind}", begin + 0.002, stop - 0.001, "user_annotation")
+                self.now[rank] = stop + 0.005
+            self.free[rank] = max(self.free[rank], stop)
+
+    def pipeline(self) -> None:
+        """Two micro batches go through all stages and back; there is no collective at all."""
+        for micro in range(2):
+            for stage in range(self.ranks):
+                self.work(stage, 6)
+                if stage + 1 < self.ranks:
+                    slow = self.fault == "pipe link" and stage == self.culprit % (self.ranks - 1)
+                    self.transfer(stage, stage + 1, 1 << 16, 4 if slow else 0.5)
+        for micro in range(2):
+            for stage in reversed(range(self.ranks)):
+                self.work(stage, 6)
+                if stage > 0:
+                    self.transfer(stage, stage - 1, 1 << 16, 0.5)
+
     def sync(self) -> None:
         """The hosts wait for their devices, as at loss.item()."""
         for rank in range(self.ranks):
@@ -118,14 +161,23 @@ class Ranks:
             for rank in range(self.ranks):
                 mine = rank == self.culprit
                 self.host(rank, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
-                          25 if self.fault == "data" and mine else 1, "user_annotation")
+                          25 if self.fault in ("data", "late window") and mine else 1, "user_annotation")
+                if self.fault == "alternating" and rank == self.late_ranks[self.step]:
+                    self.host(rank, "gc.collect", 25, "user_annotation")
+                if self.fault == "gc now and then" and mine and self.step % 10 == 5:
+                    self.host(rank, "gc.collect", 80, "user_annotation")
                 if self.fault == "gc" and mine and self.step % 2 == 0:
                     self.host(rank, "gc.collect", 40, "user_annotation")
                 if self.fault == "checkpoint" and mine and self.step == self.steps - 4:
                     self.host(rank, "torch.save", 500, "user_annotation")
                 if self.fault == "silent" and mine:
                     self.now[rank] += 25
-                self.work(rank, 12)
+                if not self.fault.startswith("pipe"):
+                    self.work(rank, 12)
+            if self.fault.startswith("pipe"):
+                self.pipeline()
+                self.end_step(begins)
+                continue
             self.collective("AllGather", "_allgather_base", 1 << 20, 2)
             for rank in range(self.ranks):
                 self.work(rank, 24)
@@ -136,10 +188,23 @@ class Ranks:
                     pair = sorted([i, (i + 1) % self.ranks])
                     usual = not (self.fault == "link" and tuple(pair) == self.link_of_ring())
                     self.collective("AllReduce_Sum_f32", "allreduce", 1 << 16, 0.5 if usual else 4, pair)
-            self.sync()
-            for rank in range(self.ranks):
-                self.event(rank, f"ProfilerStep#{self.step}", begins[rank], self.now[rank], "user_annotation")
+            self.end_step(begins)
+        if self.fault == "late window":
+            self.cut_window((self.culprit + 1) % self.ranks)
         return self
+
+    def cut_window(self, rank: int) -> None:
+        """The recording of one rank begins thirty steps later than the others', and no call is numbered."""
+        begin = next(event["ts"] for event in self.events[rank] if event["name"] == "ProfilerStep#30")
+        self.events[rank] = [event for event in self.events[rank] if event["ts"] >= begin]
+        for events in self.events:
+            for event in events:
+                event["args"].pop("Seq", None)
+
+    def end_step(self, begins: list[float]) -> None:
+        self.sync()
+        for rank in range(self.ranks):
+            self.event(rank, f"ProfilerStep#{self.step}", begins[rank], self.now[rank], "user_annotation")
 
     def spoil(self, how: str, rank: int) -> "Ranks":
         """Makes one event of a rank absurd: of which sort, and what of it."""
@@ -167,30 +232,51 @@ class Ranks:
             (folder / f"part{(rank * 7 + 3) % 23}.json").write_text(json.dumps(top))
         return folder
 
+    def is_aligned(self, found: dict) -> bool:
+        """Whether each clock is known to 0.2 ms where the first rank's shows the origin."""
+        if found["clocks"]["aligned"] != self.ranks or not found["clocks"]["connected"]:
+            return False
+        zero = 6 * DAY_S * 1e9  # of the true clock on a rank without an offset
+        for rank, one in enumerate(found["ranks"]):
+            true_ms = (found["clocks"]["origin_ns"] - zero) / 1e6
+            true_ms = (true_ms - self.offset[0]) / (1 + self.drift[0])
+            ahead = self.offset[rank] + self.drift[rank] * true_ms - self.offset[0] - self.drift[0] * true_ms
+            if abs((one["clock"]["offset_ns"] if one["clock"]["applied"] else 0) / 1e6 - ahead) > 0.2:
+                return False
+        return True
+
     def is_right(self, found: dict) -> bool:
         """Whether horizontal.json names whom it has to, and nobody else."""
         verdict = found["verdict"]
         named = [one["rank"] for one in verdict["culprits"]]
         link = verdict["link"] and (verdict["link"]["from"], verdict["link"]["to"])
-        if self.fault in ("healthy", "network"):
+        if self.fault == "pipe link":
+            stage = self.culprit % (self.ranks - 1)
+            return named == [] and link == (stage, stage + 1) and self.is_aligned(found)
+        if self.fault == "pipe healthy":
+            return named == [] and link is None and verdict["uniform"] is not True and self.is_aligned(found)
+        if self.fault in ("healthy", "network", "alternating"):
             return named == [] and link is None
         if self.fault == "uniform":
             return named == [] and link is None and verdict["uniform"] is True
         if self.fault == "link":
             return named == [] and link == self.link_of_ring()
+        if self.fault == "late window" and found["clocks"]["residual_ns"] > 100_000:
+            return False  # ends of one collective lie closer: others were matched
         return named == [self.culprit] and link is None
 
 
 SPOILT = tuple(f"{sort} {what}" for sort in ("host", "kernel", "collective", "range", "data", "step")
                for what in ("long", "hours", "negative", "nan", "early", "late", "text"))
-FAULTS = ("healthy", "compute", "data", "gc", "checkpoint", "silent", "launch", "throttled", "uniform", "network", "link")
+FAULTS = ("healthy", "compute", "data", "gc", "checkpoint", "silent", "launch", "throttled", "uniform", "network", "link",
+          "alternating", "gc now and then", "pipe healthy", "pipe link", "late window")
 
 
 def jobs(worlds: tuple[int, ...] = (2, 3, 4, 8, 16), faults: tuple[str, ...] = FAULTS, seeds: int = 1):
     """All of them, in a fixed order."""
     for fault in faults:
         for ranks in worlds:
-            if fault == "link" and ranks < 4:
+            if fault in ("link", "pipe link") and ranks < 4 or fault == "alternating" and ranks < 3:
                 continue  # a pair has to be compared with others
             for device in (True, False):
                 if fault in ("launch", "throttled") and not device:

@@ -222,6 +222,34 @@ def test_libtorch_is_not_loaded(tmp_path: Path) -> None:
     assert "calling init" in done.stderr and "torch" not in done.stderr
 
 
+def test_a_byte_order_mark_is_passed_over_and_counted(tmp_path: Path) -> None:
+    paths = flight_support.write(a_job(), tmp_path / "dumps", "json")
+    plain = diagnose(paths, tmp_path / "run")
+    paths[0].write_bytes(b"\xef\xbb\xbf" + paths[0].read_bytes())
+    assert diagnose(paths, tmp_path / "run") == plain
+    done = run_teller("import", *paths, "-o", tmp_path / "run", "--overwrite", "--json")
+    source = json.loads(done.stdout)["sources"][0]
+    assert source["counts"]["repaired"] == 1 and any("byte order mark" in note for note in source["notes"])
+    paths[0].write_bytes(b"\xef\xbb\xbf" + paths[0].read_bytes())  # two of them are none
+    assert run_teller("import", *paths, "-o", tmp_path / "run", "--overwrite").returncode == 4
+
+
+@pytest.mark.parametrize("version", ["9.9", "2.11", "1.1", "new", None])
+def test_a_version_that_is_not_known_is_said(tmp_path: Path, version: str | None) -> None:
+    folder = tmp_path / "dumps"
+    folder.mkdir()
+    for rank in range(4):
+        dump = a_job().dump(rank)
+        dump.pop("version") if version is None else dump.update(version=version)
+        (folder / f"trace_{rank}").write_bytes(pickle.dumps(dump, protocol=2))
+    found = diagnose(sorted(folder.iterdir()), tmp_path / "run")
+    assert found["culprit_ranks"] == [2] and found["coverage"]["dumps_of_unknown_version"] == 4
+    assert "4 dumps are of a version that is not known" in run_teller("diagnose", tmp_path / "run").stdout
+    done = run_teller("import", folder, "-o", tmp_path / "run", "--overwrite", "--json")
+    notes = json.loads(done.stdout)["sources"][0]["notes"]
+    assert any("version" in note and (version or "does not state") in note for note in notes)
+
+
 def test_gzip_is_read(tmp_path: Path) -> None:
     paths = flight_support.write(a_job(), tmp_path / "dumps", "json")
     packed = [path.with_suffix(".json.gz") for path in paths]

@@ -180,6 +180,147 @@ TEST(FlightBlame, StatusOfAGroupWithSendsIsNotReadAsCollectives) {
   EXPECT_EQ(job.culprits(), Ranks{2});
 }
 
+// A rank of a group with transfers: its entry `number` of either kind states both counts.
+FlightEntry& add_counted(Scenario& job, int rank, std::int64_t seq, std::int64_t p2p,
+                         const std::string& name, const std::string& state = "scheduled") {
+  FlightEntry& entry = job.add(rank, "0", seq, name, state);
+  entry.seq = seq;
+  entry.p2p_seq = p2p;
+  return entry;
+}
+
+TEST(FlightBlame, StatusOfAGroupWithSendsTellsOfTheLastWork) {
+  // Entries of what is completed are gone on rank 2. A status of a transfer: seven collectives.
+  Scenario job(3);
+  add_counted(job, 0, 7, 4, "all_reduce");
+  add_counted(job, 1, 7, 5, "all_reduce");
+  add_counted(job, 2, 6, 9, "recv 2<-1", "completed");
+  job.dump(2).status[100] = {9, 9};
+  EXPECT_EQ(job.culprits(), Ranks{2});
+  // The number is beyond its transfers' and its collectives': the seventh collective was enqueued
+  // after the transfer, and is completed or was overwritten.
+  Scenario came(3);
+  add_counted(came, 0, 7, 4, "all_reduce");
+  add_counted(came, 1, 7, 5, "all_reduce");
+  add_counted(came, 2, 6, 9, "recv 2<-1", "completed");
+  came.dump(2).status[100] = {7, 9};
+  EXPECT_TRUE(came.culprits().empty());
+  EXPECT_EQ(came.blame().verdict, "all_in_one_place");
+  EXPECT_EQ(came.job_.nodes[2].progress.at(0).enqueued, 7);
+}
+
+TEST(FlightBlame, EqualNumbersOfTwoKindsAreNotOneWork) {
+  // Rank 1 has enqueued collective 8, and completed transfer 8: collective 7 is open.
+  Scenario job(2);
+  add_counted(job, 0, 7, 0, "all_reduce");
+  add_counted(job, 1, 6, 8, "send 1->0", "completed");
+  add_counted(job, 1, 7, 8, "all_reduce");
+  add_counted(job, 1, 8, 8, "all_reduce");
+  job.dump(1).status[100] = {8, 8};
+  job.blame();
+  EXPECT_EQ(job.job_.nodes[1].progress.at(0).completed, -1);
+}
+
+TEST(FlightBlame, StatusOfAGroupWithSendsMayHaveMoreCompleted) {
+  Scenario job(2);
+  for (const int rank : {0, 1}) {
+    add_counted(job, rank, 2, 7, rank == 0 ? "send 0->1" : "recv 1<-0", "completed");
+    add_counted(job, rank, 3, 7, "all_reduce", "completed");
+    job.dump(rank).status[100] = {3, 7};
+  }
+  EXPECT_EQ(job.blame().verdict, "healthy");
+  EXPECT_EQ(job.job_.status_contradictory, 0u);
+  // Without any transfer it contradicts itself.
+  Scenario plain(2);
+  plain.add_all({0, 1}, "0", 3, "all_reduce", "completed");
+  plain.dump(0).status[100] = {3, 7};
+  plain.blame();
+  EXPECT_EQ(plain.job_.status_contradictory, 1u);
+}
+
+TEST(FlightBlame, ADumpOfAnEarlierMomentNamesNobody) {
+  for (const bool others_wait : {false, true}) {
+    Scenario job(4);
+    job.add_all(up_to(4), "0", 1, "all_reduce", "completed");
+    job.add(1, "0", 2, "all_reduce");
+    for (const int rank : {0, 2, 3}) {
+      for (int seq = 2; seq < 5; ++seq) job.add(rank, "0", seq, "all_reduce", "completed");
+      if (others_wait) job.add(rank, "0", 5, "all_reduce");
+    }
+    const Blame blame = job.blame();
+    EXPECT_TRUE(blame.suspects.empty()) << blame.verdict;
+    EXPECT_EQ(job.job_.nodes[1].outdated.seq, 4);
+    EXPECT_EQ(job.job_.nodes[1].outdated.enqueued, 2);
+    if (!others_wait) continue;
+    EXPECT_EQ(blame.verdict, "unclear");
+    // Who hangs since then is named all the same.
+    job.dump(3).entries.pop_back();
+    EXPECT_EQ(job.culprits(), Ranks{3});
+  }
+}
+
+TEST(FlightBlame, WhatItsHostHadEnqueuedDoesNotExcuseARank) {
+  // A device that failed completes nothing any more, by its own events: its peers went on.
+  Scenario job(3);
+  for (const int rank : up_to(3)) {
+    for (int seq = 1; seq < 6; ++seq) {
+      const bool done = seq == 1 || (rank != 2 && seq < 5);
+      job.add(rank, "0", seq, "all_reduce", done ? "completed" : "scheduled");
+    }
+  }
+  EXPECT_EQ(job.culprits(), Ranks{2});
+  EXPECT_EQ(job.blame().verdict, "rank_stuck");
+  // Nor does what need not have had all ranks: a broadcast, or what is not known for sure.
+  Scenario rooted(3);
+  rooted.add_all(up_to(3), "0", 1, "all_reduce", "completed");
+  for (const int rank : {0, 1}) {
+    rooted.add(rank, "0", 2, "broadcast", "completed");
+    rooted.add(rank, "0", 3, "all_reduce");
+  }
+  EXPECT_EQ(rooted.culprits(), Ranks{2});
+}
+
+TEST(FlightBlame, AReceiveTellsOfItsSend) {
+  // Rank 1 has received twice, and rank 0 shows one send: its dump is of an earlier moment.
+  Scenario job(3);
+  job.add(0, "0", 1, "send 0->1", "completed");
+  job.add(1, "0", 1, "recv 1<-0", "completed");
+  job.add(1, "0", 2, "recv 1<-0", "completed");
+  job.add(1, "0", 3, "recv 1<-0");
+  EXPECT_TRUE(job.culprits().empty());
+  EXPECT_TRUE(job.job_.nodes[0].outdated.transfer);
+  // A send that is open there, and was received, is stuck.
+  Scenario stuck(3);
+  stuck.add(0, "0", 1, "send 0->1");
+  stuck.add(1, "0", 1, "recv 1<-0", "completed");
+  EXPECT_EQ(stuck.culprits(), Ranks{0});
+  EXPECT_EQ(stuck.blame().verdict, "rank_stuck");
+  // A send that was completed before its receive is none that is missing.
+  Scenario sent(2);
+  sent.add(0, "0", 1, "send 0->1", "completed");
+  sent.add(1, "0", 1, "recv 1<-0");
+  EXPECT_TRUE(sent.culprits().empty());
+}
+
+TEST(FlightBlame, ADumpThatMayBeEarlierIsSaidToBe) {
+  Scenario job(3);
+  for (const int rank : up_to(3)) {
+    job.add(rank, "0", 1, "all_reduce", "completed");
+    job.add(rank, "0", 2, "all_reduce", rank == 1 ? "scheduled" : "completed").completed_ns =
+        rank == 1 ? std::nullopt : std::optional<std::int64_t>(5000);
+    if (rank != 1) job.add(rank, "0", 3, "all_reduce");
+    if (rank != 1) job.add(rank, "0", 4, "all_reduce");
+  }
+  EXPECT_TRUE(job.blame().may_be_earlier);
+  // Minutes later nothing is under way any more; and it may have lived on after its peers' end.
+  job.dump(1).entries.back().retired = true;
+  EXPECT_FALSE(job.blame().may_be_earlier);
+  job.dump(1).entries.back().retired = false;
+  job.dump(1).entries.back().created_ns = 6000;
+  EXPECT_FALSE(job.blame().may_be_earlier);
+  EXPECT_EQ(job.culprits(), Ranks{1});
+}
+
 TEST(FlightBlame, ADifferentCallIsNamed) {
   Scenario job(4);
   job.add_all({0, 1, 3}, "0", 1, "all_reduce");

@@ -88,5 +88,22 @@ TEST(FlightRecord, ReadsListsOfRanks) {
   EXPECT_FALSE(flight_ranks(Json(7)));
 }
 
+TEST(FlightRecord, VersionsThatAreNotKnownAreSaid) {
+  for (const char* known : {"2.0", "2.4", "2.9", "2.10"}) {
+    EXPECT_EQ(flight_version_note(known), "") << known;
+  }
+  EXPECT_NE(flight_version_note("9.9").find("9.9, newer than"), std::string::npos);
+  EXPECT_NE(flight_version_note("2.11").find("newer than"), std::string::npos);
+  EXPECT_NE(flight_version_note("1.5").find("older than"), std::string::npos);
+  for (const nlohmann::ordered_json& odd :
+       {nlohmann::ordered_json("new"), nlohmann::ordered_json(2.9), nlohmann::ordered_json("2."),
+        nlohmann::ordered_json(std::string(100'000, '9'))}) {
+    const std::string note = flight_version_note(odd);
+    EXPECT_FALSE(odd.is_string() && note.empty());
+    EXPECT_LT(note.size(), 200u);
+  }
+  EXPECT_NE(flight_version_note(nullptr).find("does not state"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace teller

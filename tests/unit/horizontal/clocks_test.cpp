@@ -134,7 +134,7 @@ TEST(Clocks, Hostile) {
 struct Pipeline {
   std::vector<double> offset, drift;
   bool back = true;
-  bool eager = false;  // sends end at once
+  bool eager = false;            // sends end at once
   std::vector<std::size_t> cut;  // no transfers from this stage to the next
 };
 

@@ -2,10 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include <chrono>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include "ranks.h"
@@ -90,7 +89,8 @@ Operations run(const Windows& job) {
   std::mt19937_64 random(11);
   std::int64_t t = 1'000'000'000;
   for (int n = 0; n < job.steps; ++n) {
-    t += job.jitter > 0 ? static_cast<std::int64_t>(random() % static_cast<unsigned>(job.jitter)) : 0;
+    t += job.jitter > 0 ? static_cast<std::int64_t>(random() % static_cast<unsigned>(job.jitter))
+                        : 0;
     const std::int64_t bytes = job.varied ? 1000 + static_cast<std::int64_t>(random() % 50) : 1000;
     for (const char* name : {"all_gather", "reduce_scatter", "all_reduce"}) {
       t += 30'000'000;
@@ -98,7 +98,8 @@ Operations run(const Windows& job) {
         const std::int64_t end = t + static_cast<std::int64_t>(random() % 20'000);
         if (rank == 1 && n < job.from) continue;
         const std::int64_t clock = rank == 1 ? job.ahead : 0;
-        add(ops, rank, name, end + clock - 2'000'000, end + clock, bytes).wire = ops.texts.intern(name);
+        add(ops, rank, name, end + clock - 2'000'000, end + clock, bytes).wire =
+            ops.texts.intern(name);
       }
     }
   }
@@ -111,7 +112,8 @@ void expect_shift(const Windows& job, const char* what) {
   EXPECT_EQ(whole(found, 2), static_cast<std::size_t>(3 * (job.steps - job.from))) << what;
   for (const Collective& one : found.collectives) {
     if (one.members.size() != 2) continue;
-    EXPECT_EQ(one.members[0].at, one.members[1].at + static_cast<std::uint32_t>(3 * job.from)) << what;
+    EXPECT_EQ(one.members[0].at, one.members[1].at + static_cast<std::uint32_t>(3 * job.from))
+        << what;
   }
   EXPECT_EQ(found.ambiguous, 0u) << what;
 }

@@ -72,6 +72,12 @@ TEST(FlightDump, IsToldFromOtherJson) {
   EXPECT_TRUE(looks_like_flight_dump(R"( {"entries":[{"a")"));
   EXPECT_TRUE(looks_like_flight_dump(R"({ "nccl_version": "2.27.3")"));
   EXPECT_TRUE(looks_like_flight_dump(std::string_view("\x80\x02}", 3)));
+  EXPECT_TRUE(
+      looks_like_flight_dump("\xEF\xBB\xBF"
+                             R"({"entries": [)"));
+  EXPECT_FALSE(
+      looks_like_flight_dump("\xEF\xBB\xBF"
+                             "\x80\x02}"));
   EXPECT_FALSE(looks_like_flight_dump(R"({"schemaVersion": 1)"));
   EXPECT_FALSE(looks_like_flight_dump(R"({"traceEvents": [)"));
   EXPECT_FALSE(looks_like_flight_dump(R"([{"entries")"));
