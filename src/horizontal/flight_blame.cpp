@@ -149,6 +149,8 @@ class BlameFinder {
     const std::size_t waiters = counter_.count(end);
     const bool alone = standing == Standing::kStuckAlone || standing == Standing::kMismatched;
     if (waiters == 0 && !alone) return;
+    // It may wait for one of whom it is not known whether it came.
+    if (standing == Standing::kInside && !positions_[end].unclear->empty()) return;
     const auto count = static_cast<double>(waiters + (alone ? 1 : 0));
     blame_.suspects.push_back({end, waiters, count * weight_of(standing)});
   }

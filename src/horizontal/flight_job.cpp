@@ -230,7 +230,8 @@ class JobMaker {
     const auto peers = flight_peers(entry.name);
     if (peers) operation.send = peers->send;
     operation.collective = !peers && !entry.p2p && !operation.wrapper && entry.seq >= 0;
-    if (peers || entry.p2p) job_.groups[operation.group].has_p2p = true;
+    // Each entry counts the transfers of its group.
+    if (peers || entry.p2p || entry.p2p_seq > 0) job_.groups[operation.group].has_p2p = true;
   }
 
   void note_oddities(const FlightEntry& entry, bool doubtful) {

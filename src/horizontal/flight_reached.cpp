@@ -1,4 +1,6 @@
 // How far a rank has come, and what it is called.
+#include <algorithm>
+
 #include "horizontal/flight_job.h"
 
 namespace teller::flight {
@@ -36,8 +38,12 @@ Reached reached_without_entry(const Node& node, std::size_t group, std::int64_t 
   // Entries of sends and receives tell how many collectives came before them.
   const auto last = node.last_seq.find(group);
   if (last != node.last_seq.end() && last->second.seq >= seq) return Reached::kCompleted;
+  // What is completed, and open elsewhere, it cannot be; it may be one whose entry newer ones have
+  // overwritten.
   const bool perhaps = progress != node.progress.end() &&
-                       progress->second.perhaps_enqueued >= seq && last == node.last_seq.end();
+                       progress->second.perhaps_enqueued >= seq && last == node.last_seq.end() &&
+                       std::any_of(node.operations.begin(), node.operations.end(),
+                                   [](const Operation& one) { return one.completed; });
   if (perhaps) return Reached::kUnclear;
   return may_be_unread(node, group, seq) ? Reached::kUnclear : Reached::kNotEnqueued;
 }
