@@ -1,8 +1,11 @@
 #include "importers/copies.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "base/sha256.h"
@@ -53,26 +56,67 @@ Result<Digest> digest_of_all(const std::string& path, const std::atomic<bool>* s
   return hash.hex() + ((*input)->cut_reason().empty() ? "" : " cut");
 }
 
+using Copies = std::vector<std::optional<std::size_t>>;
+
+// Takes those that are one file; links and several ways to write a path lead to it.
+void find_same_files(const std::vector<CopyCandidate>& files, Copies& copies) {
+  std::map<std::tuple<std::string, dev_t, ino_t>, std::size_t> first;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    struct stat info {};
+    if (stat(files[i].path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) continue;
+    const auto [seen, is_new] =
+        first.emplace(std::tuple(files[i].apart, info.st_dev, info.st_ino), i);
+    if (!is_new) copies[i] = seen->second;
+  }
+}
+
+// Of the files, by number, those that begin alike, in groups of two or more.
+Result<std::vector<std::vector<std::size_t>>> alike(const std::vector<CopyCandidate>& files,
+                                                    const std::vector<std::size_t>& numbers,
+                                                    const std::atomic<bool>* stop) {
+  std::map<Digest, std::vector<std::size_t>> by_head;
+  for (const std::size_t i : numbers) {
+    TELLER_TRY(Digest head, digest_of_head(files[i].path, stop));
+    if (!head.empty()) by_head[std::move(head)].push_back(i);
+  }
+  std::vector<std::vector<std::size_t>> groups;
+  for (auto& [head, group] : by_head) {
+    if (group.size() > 1) groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
 }  // namespace
+
+std::string twin_name(std::string path) {
+  for (const std::string_view suffix : {".gz", ".zst"}) {
+    if (!path.ends_with(suffix)) continue;
+    path.resize(path.size() - suffix.size());
+    break;
+  }
+  return path;
+}
 
 Result<std::vector<std::optional<std::size_t>>> find_copies(const std::vector<CopyCandidate>& files,
                                                             const std::atomic<bool>* stop,
                                                             const CopyLimits& limits) {
-  std::vector<std::optional<std::size_t>> copies(files.size());
-  if (files.size() < 2) return copies;
-  std::map<std::pair<std::string, Digest>, std::vector<std::size_t>> alike;
+  Copies copies(files.size());
+  find_same_files(files, copies);
+  std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> comparable;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    TELLER_TRY(Digest head, digest_of_head(files[i].path, stop));
-    if (!head.empty()) alike[{files[i].apart, std::move(head)}].push_back(i);
+    if (!copies[i]) comparable[{files[i].apart, files[i].twin}].push_back(i);
   }
-  for (const auto& [begin, group] : alike) {
-    if (group.size() < 2) continue;
-    std::map<Digest, std::size_t> first;
-    for (const std::size_t i : group) {
-      TELLER_TRY(Digest all, digest_of_all(files[i].path, stop, limits));
-      if (all.empty()) continue;
-      const auto [seen, is_new] = first.emplace(std::move(all), i);
-      if (!is_new) copies[i] = seen->second;
+  for (const auto& [key, numbers] : comparable) {
+    if (numbers.size() < 2) continue;
+    TELLER_TRY(const auto groups, alike(files, numbers, stop));
+    for (const std::vector<std::size_t>& group : groups) {
+      std::map<Digest, std::size_t> first;
+      for (const std::size_t i : group) {
+        TELLER_TRY(Digest all, digest_of_all(files[i].path, stop, limits));
+        if (all.empty()) continue;
+        const auto [seen, is_new] = first.emplace(std::move(all), i);
+        if (!is_new) copies[i] = seen->second;
+      }
     }
   }
   return copies;

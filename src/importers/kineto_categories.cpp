@@ -12,6 +12,8 @@ struct Row {
 // Capitalised names are the dialect of 2021. Accelerators other than CUDA and ROCm have categories
 // of their own with the same meaning.
 constexpr Row kRows[] = {
+    // Chrome traces of others (JAX, TensorFlow) need none: ranges of the thread that they name.
+    {"", {EventKind::kRange, 0, false}},
     {"cpu_op", {EventKind::kRange, kFlagOperator, false}},
     {"Operator", {EventKind::kRange, kFlagOperator, false}},
     {"python_function", {EventKind::kRange, kFlagPython, false}},

@@ -9,6 +9,9 @@ namespace teller {
 namespace {
 
 constexpr std::size_t kNamesLimit = 16u << 20;
+// Of categories, and of what else is unknown, so many are told apart while a trace is read; then it
+// is seen which are the most frequent.
+constexpr std::size_t kMostToldApart = 1u << 16;
 
 // The entry with this number, made if there is none yet.
 template <typename T>
@@ -20,11 +23,13 @@ T& entry_of(std::vector<T>& table, std::uint32_t number) {
 }  // namespace
 
 KinetoConverter::KinetoConverter(EventFileWriter& writer, OperatorTimes* operators,
-                                 std::size_t threads)
+                                 std::size_t threads, const KinetoMemory& memory,
+                                 std::size_t names_bytes)
     : writer_(writer),
       operators_(operators),
-      parts_(threads, operators != nullptr),
+      parts_(threads, operators != nullptr, memory),
       tables_(parts_.shapers()),
+      event_names_(writer, names_bytes),
       tracks_(writer) {}
 
 void KinetoConverter::lost(std::uint64_t count) {
@@ -37,6 +42,7 @@ nlohmann::ordered_json KinetoConverter::complete_events() const {
   for (const CategoryEntry& entry : categories_) {
     if (entry.complete > 0) sorted[entry.text] = entry.complete;
   }
+  if (other_.complete > 0) sorted[kOtherCounts] += other_.complete;
   return bounded_counts(std::move(sorted));
 }
 
@@ -93,7 +99,7 @@ void KinetoConverter::add_facts(const ShapedEvents& shaped) {
   counts_.malformed += shaped.malformed;
   counts_.clipped += shaped.clipped;
   counts_.repaired += shaped.repaired;
-  for (const std::string& phase : shaped.unknown_phases) ++counts_.unknown["ph:" + phase];
+  for (const std::string& phase : shaped.unknown_phases) count_unknown("ph:" + phase);
   for (const ShapedName& name : shaped.names) add_name(name);
   for (const ShapedOperator& one : shaped.operators) operators_->add(one.pid, one.id, one.time);
 }
@@ -104,30 +110,42 @@ void KinetoConverter::add_name(const ShapedName& name) {
   entry["pid"] = name.pid;
   if (name.list == "thread_names") entry["tid"] = name.tid;
   entry["name"] = name.value;
-  names_bytes_ += name.value.size() + 64;
+  names_bytes_ += name.pid.size() + name.tid.size() + name.value.size() + 64;
   names_[std::string(name.list)].push_back(std::move(entry));
 }
 
 KinetoConverter::Tables& KinetoConverter::tables_of(std::size_t shaper) {
   Tables& tables = tables_[shaper];
+  if (tables.forgotten != parts_.forgotten()) tables = {};
+  tables.forgotten = parts_.forgotten();
   tables.shaped = &parts_.shaper(shaper).tables();
-  if (tables.names_version != parts_.names_version()) tables.names.clear();
-  tables.names_version = parts_.names_version();
   return tables;
 }
 
 StringId KinetoConverter::name(Tables& tables, std::uint32_t number) {
+  const std::uint64_t round = event_names_.round();
+  if (tables.names_round != round) tables.names.clear();
+  tables.names_round = round;
   StringId& id = entry_of(tables.names, number);
-  if (id == 0 && number != 0) id = writer_.intern(tables.shaped->name(number));
+  if (id == 0 && number != 0) id = event_names_.id(tables.shaped->name(number));
   return id;
+}
+
+KinetoConverter::CategoryEntry& KinetoConverter::other_category(std::string_view text) {
+  other_.text = kOtherCounts;
+  other_.id = event_names_.id(text);
+  return other_;
 }
 
 KinetoConverter::CategoryEntry& KinetoConverter::category(Tables& tables, std::uint32_t number) {
   std::uint32_t& known = entry_of(tables.categories, number);
   if (known == 0) {
     const ShapedCategory shaped = tables.shaped->category(number);
-    const auto [found, is_new] = category_index_.try_emplace(shaped.text, categories_.size());
-    if (is_new) {
+    auto found = category_index_.find(shaped.text);
+    if (found == category_index_.end()) {
+      const bool full = categories_.size() >= kMostToldApart && !shaped.meaning;
+      if (full || shaped.text.size() > kMostCountText) return other_category(shaped.text);
+      found = category_index_.emplace(shaped.text, categories_.size()).first;
       categories_.push_back(
           {shaped.text, writer_.intern(shaped.text), shaped.meaning.has_value(), 0});
     }
@@ -159,10 +177,12 @@ void KinetoConverter::count(CategoryEntry& entry, ShapedAs as) {
     case ShapedAs::kHost:
     case ShapedAs::kDevice:
       ++entry.complete;
-      if (entry.known) {
+      if (entry.text.empty()) {
+        count_unknown("(no category)");
+      } else if (entry.known) {
         ++counts_.events;
       } else {
-        ++counts_.unknown[entry.text.empty() ? "(no category)" : entry.text];
+        count_unknown(entry.text);
       }
       break;
     case ShapedAs::kFlow:
@@ -174,6 +194,11 @@ void KinetoConverter::count(CategoryEntry& entry, ShapedAs as) {
     case ShapedAs::kUnknownPhase:
       break;  // its phase was counted
   }
+}
+
+void KinetoConverter::count_unknown(const std::string& what) {
+  const bool full = counts_.unknown.size() >= kMostToldApart && !counts_.unknown.contains(what);
+  ++counts_.unknown[full || what.size() > kMostCountText ? kOtherCounts : what];
 }
 
 }  // namespace teller

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "importers/kineto_names.h"
 #include "importers/kineto_parts.h"
 #include "importers/kineto_shaped.h"
 #include "importers/kineto_tracks.h"
@@ -22,10 +23,14 @@ namespace teller {
 
 class KinetoConverter {
  public:
+  static constexpr std::size_t kNamesBytes = 64u << 20;
+
   // What operators ran when is added to `operators`, unless that is null. How many threads share
-  // the work shows nowhere in what is written.
+  // the work, and what they keep in `memory`, shows nowhere in what is written. Names beyond
+  // `names_bytes` may be written more than once.
   explicit KinetoConverter(EventFileWriter& writer, OperatorTimes* operators = nullptr,
-                           std::size_t threads = KinetoParts::threads());
+                           std::size_t threads = KinetoParts::threads(),
+                           const KinetoMemory& memory = {}, std::size_t names_bytes = kNamesBytes);
 
   // Reads and writes plain events from the start of `text` on; see KinetoSink::plain_events(). The
   // text must stay until text_done().
@@ -43,6 +48,8 @@ class KinetoConverter {
   // META objects made of metadata events: thread names, process names, labels.
   const nlohmann::ordered_json& names() const { return names_; }
   SourceLayers layers() const { return layers_.layers(); }
+  // How often those who share the work forgot what they had seen of names and places.
+  std::uint64_t forgotten() const { return parts_.forgotten(); }
   // Begin of the earliest event; nothing if there was none.
   std::optional<std::int64_t> first_ns() const { return first_ns_; }
 
@@ -66,7 +73,8 @@ class KinetoConverter {
     std::vector<StringId> names;            // 0: not asked for
     std::vector<std::uint32_t> categories;  // index + 1; 0: not asked for
     std::vector<PlaceTracks> places;
-    std::uint64_t names_version = 0;
+    std::uint64_t forgotten = 0;    // of KinetoParts, when these were begun
+    std::uint64_t names_round = 0;  // of KinetoNames, which the names are of
   };
 
   Status add(const ShapedEvents& shaped, std::size_t shaper);
@@ -74,18 +82,23 @@ class KinetoConverter {
   Tables& tables_of(std::size_t shaper);
   void add_name(const ShapedName& name);
   StringId name(Tables& tables, std::uint32_t number);
+  // Good until the next call.
+  CategoryEntry& other_category(std::string_view text);
   CategoryEntry& category(Tables& tables, std::uint32_t number);
   TrackId track(Tables& tables, ShapedAs as, std::uint32_t number);
   void count(CategoryEntry& entry, ShapedAs as);
+  void count_unknown(const std::string& what);
 
   EventFileWriter& writer_;
   OperatorTimes* operators_;
   KinetoParts parts_;
   std::vector<Tables> tables_;  // of each shaper
+  KinetoNames event_names_;
   KinetoTracks tracks_;
   ShapedEvents one_;  // what event() reads
   SourceCounts counts_;
   std::vector<CategoryEntry> categories_;
+  CategoryEntry other_;  // stands for those that are too many, or too long, to be told apart
   std::map<std::string, std::size_t, std::less<>> category_index_;
   nlohmann::ordered_json names_ = nlohmann::ordered_json::object();
   std::size_t names_bytes_ = 0;

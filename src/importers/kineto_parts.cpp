@@ -17,8 +17,6 @@ constexpr std::size_t kMostParts = 32;
 // An event begins within so much of nearly any place.
 constexpr std::size_t kSearchBytes = 16u << 10;
 constexpr std::size_t kMostThreads = 4;
-// Shapers keep the names that they saw up to here: a few dozen MB at most.
-constexpr std::size_t kMostNames = 1u << 16;
 
 // The first '{' from `at` on that stands behind "},": there an element of an array begins, most
 // likely an event. `end` if there is none nearby.
@@ -41,7 +39,8 @@ std::size_t KinetoParts::threads() {
   return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostThreads);
 }
 
-KinetoParts::KinetoParts(std::size_t threads, bool operators) {
+KinetoParts::KinetoParts(std::size_t threads, bool operators, const KinetoMemory& memory)
+    : memory_(memory) {
   for (std::size_t i = 0; i < std::max<std::size_t>(threads, 1); ++i) {
     shapers_.push_back(std::make_unique<KinetoShaper>(operators));
   }
@@ -60,11 +59,6 @@ KinetoParts::~KinetoParts() {
 void KinetoParts::start(const char* begin, const char* end, std::size_t event_bytes) {
   forget();
   const std::unique_lock lock(mutex_);
-  for (const auto& shaper : shapers_) {
-    if (shaper->names() <= kMostNames) continue;
-    shaper->forget_names();
-    ++names_version_;
-  }
   end_ = end;
   event_bytes_ = event_bytes;
   add_part(begin);
@@ -127,6 +121,11 @@ void KinetoParts::forget() {
   next_open_ = used_;
   changed_.wait(lock, [this] { return working_ == 0; });
   first_ = used_ = next_open_ = 0;
+  for (const auto& shaper : shapers_) {
+    if (shaper->texts() <= memory_.texts && shaper->text_bytes() <= memory_.bytes) continue;
+    shaper->forget();
+    ++forgotten_;
+  }
 }
 
 bool KinetoParts::shape_next(std::size_t number, std::unique_lock<std::mutex>& lock) {

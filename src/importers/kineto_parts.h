@@ -8,7 +8,6 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -25,10 +24,17 @@ struct KinetoPart {
   ShapedEvents events;
 };
 
+// Of names, places and categories each shaper keeps so many, and bytes of them, before it forgets
+// them all; what one piece of the text adds may come on top.
+struct KinetoMemory {
+  std::size_t texts = 1u << 16;
+  std::size_t bytes = 16u << 20;
+};
+
 // For one thread, which is the first of `threads` shapers itself.
 class KinetoParts {
  public:
-  KinetoParts(std::size_t threads, bool operators);
+  KinetoParts(std::size_t threads, bool operators, const KinetoMemory& memory = {});
   ~KinetoParts();
   KinetoParts(const KinetoParts&) = delete;
   KinetoParts& operator=(const KinetoParts&) = delete;
@@ -37,8 +43,8 @@ class KinetoParts {
   static std::size_t threads();
   KinetoShaper& shaper(std::size_t number) { return *shapers_[number]; }
   std::size_t shapers() const { return shapers_.size(); }
-  // Changes whenever a shaper has forgotten its names.
-  std::uint64_t names_version() const { return names_version_; }
+  // How often a shaper has forgotten what its numbers meant.
+  std::uint64_t forgotten() const { return forgotten_; }
 
   // Cuts [begin, end), or much of it, into parts and has them shaped; those before are forgotten.
   void start(const char* begin, const char* end, std::size_t event_bytes);
@@ -66,7 +72,8 @@ class KinetoParts {
   std::size_t used_ = 0;                            // parts of the text
   std::size_t first_ = 0;                           // that was not taken nor passed by
   const char* end_ = nullptr;
-  std::uint64_t names_version_ = 0;
+  KinetoMemory memory_;
+  std::uint64_t forgotten_ = 0;
   std::size_t event_bytes_ = 0;
   KinetoPart between_;
 

@@ -24,6 +24,7 @@ struct KinetoPlace {
 class KinetoPlaces {
  public:
   std::uint32_t number(const KinetoPlace& place);
+  std::size_t size() const { return texts_.size(); }
   // The texts stay where they are as long as this lives.
   KinetoPlace operator[](std::uint32_t number) const;
 

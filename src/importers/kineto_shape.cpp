@@ -115,6 +115,7 @@ std::uint32_t KinetoShaper::category(std::string_view text) {
   category_index_.emplace(text, number);
   categories_.push_back({std::string(text), kineto_category(text)});
   tables_.add_category(categories_.back());
+  text_bytes_ += text.size();
   return number;
 }
 
@@ -235,10 +236,15 @@ void KinetoShaper::metadata(ShapedEvents& out) {
   out.names.push_back({list, std::string(event_.pid), std::string(event_.tid), std::move(value)});
 }
 
-void KinetoShaper::forget_names() {
-  tables_.forget_names();
+void KinetoShaper::forget() {
+  tables_.forget();
   names_ = Interner();
   names_told_ = names_.size();
+  places_ = KinetoPlaces();
+  places_told_ = 0;
+  categories_.clear();
+  category_index_.clear();
+  text_bytes_ = 0;
 }
 
 void KinetoShaper::keep(EventRecord& record, ShapedAs as, const KinetoPlace& place,
@@ -247,11 +253,14 @@ void KinetoShaper::keep(EventRecord& record, ShapedAs as, const KinetoPlace& pla
   if (record.name == names_told_) {
     tables_.add_name(names_.view(record.name));
     ++names_told_;
+    text_bytes_ += event_.name.size();
   }
   record.track = places_.number(place);
   if (record.track == places_told_) {
     tables_.add_place(places_[record.track]);
     ++places_told_;
+    text_bytes_ += place.pid.size() + place.tid.size() + place.device.size() + place.stream.size() +
+                   place.context.size();
   }
   if (text_repaired_) record.flags |= kFlagRepaired;
   if (!attrs_.empty()) record.attrs = attrs_.close();

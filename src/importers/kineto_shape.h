@@ -36,9 +36,11 @@ class KinetoShaper {
 
   // What the numbers in shaped events mean; any thread may ask it.
   const ShapedTables& tables() const { return tables_; }
-  std::size_t names() const { return names_.size(); }
-  // Forgets all names: their numbers are given anew.
-  void forget_names();
+  // How many names, places and categories it knows, and their texts' bytes.
+  std::size_t texts() const { return names_.size() + places_.size() + categories_.size(); }
+  std::size_t text_bytes() const { return text_bytes_; }
+  // Forgets them: their numbers are given anew.
+  void forget();
 
  private:
   // Arguments that have a field of their own; the rest goes to attrs.
@@ -75,6 +77,7 @@ class KinetoShaper {
   KinetoEvent event_;
   Interner names_;
   KinetoPlaces places_;
+  std::size_t text_bytes_ = 0;     // of names, places and categories
   std::uint32_t names_told_ = 1;   // to tables_
   std::uint32_t places_told_ = 0;  // to tables_
   ShapedTables tables_;

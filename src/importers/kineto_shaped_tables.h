@@ -34,9 +34,12 @@ class ShapedTables {
     const std::lock_guard lock(mutex_);
     categories_.push_back(category);
   }
-  void forget_names() {
+  // All numbers are given anew.
+  void forget() {
     const std::lock_guard lock(mutex_);
     names_.resize(1);
+    places_.clear();
+    categories_.clear();
   }
 
   std::string_view name(std::uint32_t number) const {

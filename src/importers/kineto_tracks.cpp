@@ -9,6 +9,10 @@ namespace teller {
 
 namespace {
 
+// A text may hold any number of places: beyond so many, all are forgotten (the writer gives the
+// same track for them again), and annotations without a stream get a track of their own.
+constexpr std::size_t kMostKnown = 1u << 16;
+
 std::optional<std::int64_t> whole_number(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -41,9 +45,8 @@ const std::string& KinetoTracks::make_key(char type, const KinetoPlace& place) {
 TrackId KinetoTracks::host(const KinetoPlace& place) {
   const KinetoPlace thread{place.pid, place.tid, {}, {}, {}};
   const std::string& key = make_key('h', thread);
-  auto found = known_.find(key);
-  if (found == known_.end()) found = known_.emplace(key, new_host(thread)).first;
-  return found->second;
+  const auto found = known_.find(key);
+  return found != known_.end() ? found->second : remember(key, new_host(thread));
 }
 
 TrackId KinetoTracks::new_host(const KinetoPlace& place) {
@@ -68,13 +71,20 @@ TrackId KinetoTracks::device(const KinetoPlace& place) {
     if (seen != streams_.end()) return seen->second;
   }
   const std::string& key = make_key('d', place);
-  auto found = known_.find(key);
+  const auto found = known_.find(key);
   if (found != known_.end()) return found->second;
-  found = known_.emplace(key, new_device(place)).first;
-  streams_.emplace(make_key('s', {place.pid, place.tid, {}, {}, {}}), found->second);
-  // What has no track of its own may lie on this one now.
-  ++version_;
-  return found->second;
+  const TrackId track = remember(key, new_device(place));
+  if (streams_.size() < kMostKnown) {
+    const auto& pair = make_key('s', {place.pid, place.tid, {}, {}, {}});
+    // What has no track of its own may lie on this one now.
+    if (streams_.emplace(pair, track).second) ++version_;
+  }
+  return track;
+}
+
+TrackId KinetoTracks::remember(const std::string& key, TrackId track) {
+  if (known_.size() >= kMostKnown) known_.clear();
+  return known_.emplace(key, track).first->second;
 }
 
 TrackId KinetoTracks::new_device(const KinetoPlace& place) {

@@ -26,10 +26,11 @@ class KinetoTracks {
  private:
   TrackId new_host(const KinetoPlace& place);
   TrackId new_device(const KinetoPlace& place);
+  TrackId remember(const std::string& key, TrackId track);
   const std::string& make_key(char type, const KinetoPlace& place);
 
   EventFileWriter& writer_;
-  std::unordered_map<std::string, TrackId> known_;
+  std::unordered_map<std::string, TrackId> known_;    // the writer knows them all
   std::unordered_map<std::string, TrackId> streams_;  // pid and tid -> the stream's track
   std::uint64_t version_ = 0;
   std::string key_;

@@ -1,7 +1,8 @@
 #include "importers/run_inputs.h"
 
-#include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "importers/copies.h"
@@ -87,15 +88,18 @@ class Sorter {
   }
 
   // The same trace twice would count all that happened twice. Dumps of ranks with nothing open may
-  // be the same byte for byte.
+  // be the same byte for byte: of two whose ranks are not known, nobody can tell whether they are.
   Status leave_out_traces() {
     std::vector<CopyCandidate> files;
     std::vector<TraceInput*> of;
     for (const bool found : {false, true}) {
       for (TraceInput& trace : sorted_.traces) {
         if (trace.skipped || trace.input.container.has_value() != found) continue;
+        CopyCandidate file{trace.input.path};
         const auto& rank = trace.rank.rank;
-        files.push_back({trace.input.path, rank ? std::to_string(*rank) : ""});
+        if (rank) file.apart = std::to_string(*rank);
+        if (trace.kind == SourceKind::kFlight && !rank) file.twin = twin_of(trace.input);
+        files.push_back(std::move(file));
         of.push_back(&trace);
       }
     }
@@ -108,6 +112,7 @@ class Sorter {
     return {};
   }
 
+  // Logs of different ranks are often the same: one warning, and nothing else.
   Status leave_out_logs() {
     std::vector<InputFile>& logs = sorted_.logs;
     std::vector<CopyCandidate> files;
@@ -115,7 +120,7 @@ class Sorter {
     for (const bool found : {false, true}) {
       for (std::size_t i = 0; i < logs.size(); ++i) {
         if (logs[i].container.has_value() != found) continue;
-        files.push_back({logs[i].path, ""});
+        files.push_back({.path = logs[i].path, .twin = twin_of(logs[i])});
         of.push_back(i);
       }
     }
@@ -131,12 +136,46 @@ class Sorter {
       if (!out[i]) kept.push_back(std::move(logs[i]));
     }
     logs = std::move(kept);
+    return note_equal_logs();
+  }
+
+  // They are read, but someone may have given one log under two names.
+  Status note_equal_logs() {
+    std::vector<CopyCandidate> files;
+    for (const InputFile& log : sorted_.logs) files.push_back({log.path});
+    TELLER_TRY(const auto copies, find_copies(files, stop_));
+    std::size_t count = 0;
+    std::string first;
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+      if (!copies[i] || count++ > 0) continue;
+      first = sorted_.logs[i].label + ": " + same_as(sorted_.logs[*copies[i]]);
+    }
+    if (count == 0) return {};
+    list_.notes.push_back(count == 1 ? first + "; both were read"
+                                     : std::to_string(count) +
+                                           " logs hold the same as others and were read all the "
+                                           "same, the first: " +
+                                           first);
     return {};
+  }
+
+  static std::string same_as(const InputFile& other) {
+    return "it holds the same as " + other.label;
+  }
+
+  // Equal for a file and its compressed twin beside it.
+  std::string twin_of(const InputFile& input) const {
+    if (input.container && list_.containers[*input.container].archive) {
+      return twin_name(input.label);  // its path is one of ours
+    }
+    std::error_code error;
+    const auto path = std::filesystem::canonical(input.path, error);
+    return twin_name(error ? input.path : path.string());
   }
 
   // `input` was found and holds the same as another; if both were named, one of them is a mistake.
   Status leave_out(const InputFile& input, const InputFile& other, const std::string& hint) {
-    const std::string why = "it holds the same as " + other.label;
+    const std::string why = same_as(other);
     if (!input.container) {
       return Error{ErrorCode::kUsage, "importing " + input.label + ": " + why, hint};
     }

@@ -15,7 +15,8 @@ struct SourceCounts {
   std::uint64_t flows = 0;       // kept as flow events
   std::uint64_t duplicates = 0;  // left out because the same record was there before
   std::uint64_t malformed = 0;   // left out because they can't be read
-  std::map<std::string, std::uint64_t> unknown;  // kept as kUnknown events; category or ph -> count
+  // Kept as kUnknown events; category or ph -> count. Those without a category are kept as ranges.
+  std::map<std::string, std::uint64_t> unknown;
 
   // Not buckets: properties of records that are counted above.
   std::uint64_t clipped = 0;   // a number did not fit, or a time was taken from a related record

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <span>
 
 namespace teller {
 
@@ -30,13 +31,12 @@ std::int64_t year_of_days(std::int64_t days) {
   return year;
 }
 
-// Which of `candidates` is nearest to `wanted`.
-std::size_t nearest(const std::array<std::int64_t, 3>& candidates, std::int64_t wanted) {
-  const auto found =
-      std::min_element(candidates.begin(), candidates.end(), [&](std::int64_t a, std::int64_t b) {
-        return std::llabs(a - wanted) < std::llabs(b - wanted);
-      });
-  return static_cast<std::size_t>(found - candidates.begin());
+// The one of `candidates` that is nearest to `wanted`; of two the earlier. There is one at least.
+std::int64_t nearest(std::span<const std::int64_t> candidates, std::int64_t wanted) {
+  return *std::min_element(candidates.begin(), candidates.end(),
+                           [&](std::int64_t a, std::int64_t b) {
+                             return std::llabs(a - wanted) < std::llabs(b - wanted);
+                           });
 }
 
 // Unix time of a date and a time of day in `zone_s`; what is missing is taken from the arrival.
@@ -51,17 +51,18 @@ std::optional<std::int64_t> civil_unix(const LogStamp& stamp, std::int32_t zone_
   const std::int64_t today = (*arrival_unix_ns + zone_ns) / kDay;
   if (stamp.month < 0) {
     const std::array days{unix_of(today - 1), unix_of(today), unix_of(today + 1)};
-    return days[nearest(days, *arrival_unix_ns)];
+    return nearest(days, *arrival_unix_ns);
   }
-  const std::int64_t year = year_of_days(today);
-  // 29 February counts as 1 March where there is none: it is that year's all the same.
-  const std::array years{unix_of(days_from_1970(year - 1, stamp.month, stamp.day)),
-                         unix_of(days_from_1970(year, stamp.month, stamp.day)),
-                         unix_of(days_from_1970(year + 1, stamp.month, stamp.day))};
-  const std::size_t chosen = nearest(years, *arrival_unix_ns);
-  const std::int64_t its_year = year - 1 + static_cast<std::int64_t>(chosen);
-  if (!is_calendar_day(its_year, stamp.month, stamp.day)) return std::nullopt;
-  return years[chosen];
+  std::array<std::int64_t, 3> years{};
+  std::size_t count = 0;
+  const std::int64_t this_year = year_of_days(today);
+  for (const int by : {-1, 0, 1}) {
+    const std::int64_t year = this_year + by;
+    if (!is_calendar_day(year, stamp.month, stamp.day)) continue;
+    years[count++] = unix_of(days_from_1970(year, stamp.month, stamp.day));
+  }
+  if (count == 0) return std::nullopt;
+  return nearest({years.data(), count}, *arrival_unix_ns);
 }
 
 }  // namespace

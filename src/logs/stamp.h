@@ -48,7 +48,8 @@ bool is_calendar_day(std::int64_t year, std::int64_t month, std::int64_t day);
 
 // The time on the run's clock in nanoseconds, where it can be told honestly: a missing year or date
 // is the one that brings the time nearest to `arrival_ns` (the run's clock); without that, or
-// without the time zone of a local time, or where that year has no such day, nothing.
+// without the time zone of a local time, or where neither that year nor those beside it have such a
+// day, nothing.
 std::optional<std::int64_t> resolve_stamp(const LogStamp& stamp, const LogClocks& clocks,
                                           std::optional<std::int64_t> arrival_ns);
 

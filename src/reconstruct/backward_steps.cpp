@@ -18,18 +18,33 @@ struct Backward {
   auto place() const { return std::tie(thread, time_ns); }
 };
 
+bool ends_earlier(const Backward& a, const Backward& b) {
+  return a.place() < b.place();
+}
+
 std::vector<Backward> find_backward(const Workspace& work, std::uint16_t source) {
+  const std::vector<Flow> flows = flows_of(work, source, FlowKind::kForwardBackward);
+  const std::vector<std::uint32_t> forward =
+      items_at_begins(work, flows, [](const Item&) { return true; });
   std::vector<Backward> all;
-  const StringId category = work.sources[source].forward_backward;
-  for (const Flow& flow : flows_of(work, source, category)) {
-    const Thread& thread = work.threads[work.thread_of_track[flow.from.track]];
-    const std::uint32_t forward = innermost_at(work, thread, flow.from.time_ns);
-    const std::uint32_t step = forward == kNoIndex ? kNoIndex : work.step_of[forward];
-    all.push_back({work.thread_of_track[flow.to.track], flow.to.time_ns, step});
+  all.reserve(flows.size());
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    const std::uint32_t step = forward[i] == kNoIndex ? kNoIndex : work.step_of[forward[i]];
+    all.push_back({work.thread_of_track[flows[i].to.track], flows[i].to.time_ns, step});
   }
-  std::sort(all.begin(), all.end(),
-            [](const Backward& a, const Backward& b) { return a.place() < b.place(); });
+  std::sort(all.begin(), all.end(), ends_earlier);
   return all;
+}
+
+// For each of them the first behind it that is of another step. Many roots may begin and end at one
+// time: none may go over the flows that end there.
+std::vector<std::size_t> find_changes(const std::vector<Backward>& all) {
+  std::vector<std::size_t> changes(all.size(), all.size());
+  for (std::size_t at = all.size(); at > 1; --at) {
+    const bool changes_here = all[at - 2].step != all[at - 1].step;
+    changes[at - 2] = changes_here ? at - 1 : changes[at - 1];
+  }
+  return changes;
 }
 
 }  // namespace
@@ -37,22 +52,18 @@ std::vector<Backward> find_backward(const Workspace& work, std::uint16_t source)
 std::vector<std::uint32_t> steps_of_backward(const Workspace& work, std::uint16_t source,
                                              const std::vector<std::uint32_t>& roots) {
   const std::vector<Backward> all = find_backward(work, source);
+  const std::vector<std::size_t> changes = find_changes(all);
   std::vector<std::uint32_t> steps;
   for (const std::uint32_t root : roots) {
     const Item& item = work.items[root];
     const std::uint32_t thread = work.thread_of_track[item.track];
-    const Backward from{thread, item.begin_ns, kNoIndex};
-    auto at = std::lower_bound(
-        all.begin(), all.end(), from,
-        [](const Backward& a, const Backward& b) { return a.place() < b.place(); });
-    std::uint32_t step = kNoIndex;
-    bool one = true;
-    for (bool first = true; at != all.end() && at->thread == thread && at->time_ns <= item.end_ns;
-         ++at, first = false) {
-      one = one && (first || at->step == step);
-      step = at->step;
-    }
-    steps.push_back(one ? step : kNoIndex);
+    const Backward begin{thread, item.begin_ns, kNoIndex}, end{thread, item.end_ns, kNoIndex};
+    const auto first = std::lower_bound(all.begin(), all.end(), begin, ends_earlier);
+    const auto behind = std::upper_bound(first, all.end(), end, ends_earlier);
+    const auto at = static_cast<std::size_t>(first - all.begin());
+    const bool one =
+        first != behind && changes[at] >= static_cast<std::size_t>(behind - all.begin());
+    steps.push_back(one ? first->step : kNoIndex);
   }
   return steps;
 }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 #include <tuple>
+#include <unordered_set>
 
 #include "base/huge_pages.h"
 #include "reconstruct/flow_binding.h"
@@ -137,8 +138,7 @@ class Binder {
   void mark_graph(std::uint32_t call, Item& activity) {
     if (!name_facts(work_, source_, work_.items[call].event->name).graph_launch) return;
     activity.flags |= kNodeGraph;
-    if (call != last_launch_) ++work_.counters.graph_launches;
-    last_launch_ = call;
+    if (graph_launches_.insert(call).second) ++work_.counters.graph_launches;
   }
 
   // Correlation ids rise: an id below the smallest of its process's calls was given before the
@@ -236,7 +236,7 @@ class Binder {
   std::vector<std::uint32_t> loose_;  // activities without a call by id
   // Activities of one id and begin, as far as duplicates are equal.
   std::set<std::tuple<std::int64_t, StringId, TrackId, std::uint16_t, TextKey>> twins_;
-  std::uint32_t last_launch_ = kNoIndex;
+  std::unordered_set<std::uint32_t> graph_launches_;  // those that own activities
 };
 
 void list_devices(Workspace& work) {

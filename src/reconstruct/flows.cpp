@@ -1,7 +1,10 @@
 #include "reconstruct/flows.h"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <tuple>
+#include <utility>
 
 namespace teller {
 
@@ -29,15 +32,19 @@ void add_tip(const Source& source, const EventRecord& event, std::vector<Tip>& t
   tips.push_back({event.category, event.correlation, {track, time}});
 }
 
-Tips tips_of(const Source& source, StringId category) {
+Tips tips_of(const Source& source, FlowKind kind) {
+  const auto kind_of = [&](StringId category) {
+    const bool backward = category != 0 && category == source.forward_backward;
+    return backward ? FlowKind::kForwardBackward : FlowKind::kOther;
+  };
   Tips tips;
   for (const auto block : source.file.blocks()) {
     for (const EventRecord& event : block) {
-      const auto kind = static_cast<EventKind>(event.kind);
-      const bool flow = kind == EventKind::kFlowStart || kind == EventKind::kFlowEnd;
+      const auto tip = static_cast<EventKind>(event.kind);
+      const bool flow = tip == EventKind::kFlowStart || tip == EventKind::kFlowEnd;
       if (!flow || (event.flags & kFlagHasCorrelation) == 0) continue;
-      if (category != 0 && event.category != category) continue;
-      add_tip(source, event, kind == EventKind::kFlowStart ? tips.starts : tips.ends);
+      if (kind_of(event.category) != kind) continue;
+      add_tip(source, event, tip == EventKind::kFlowStart ? tips.starts : tips.ends);
     }
   }
   const auto before = [](const Tip& a, const Tip& b) { return a.order() < b.order(); };
@@ -46,10 +53,57 @@ Tips tips_of(const Source& source, StringId category) {
   return tips;
 }
 
+// What is open on a thread as time goes on. Each item comes and goes once, and what will not serve
+// any more is stepped over once for all later times: near linear, however deep items nest.
+class ThreadSweep {
+ public:
+  ThreadSweep(const Workspace& work, const Thread& thread, bool (*serves)(const Item&))
+      : work_(work), next_(thread.first), end_(thread.first + thread.count), serves_(serves) {}
+
+  // To be asked for times that never fall.
+  std::uint32_t innermost_at(std::int64_t time_ns) {
+    for (; next_ < end_ && item_at(next_).begin_ns <= time_ns; ++next_) open(work_.order[next_]);
+    std::size_t found = around_.size();
+    while (found > 0 && !is_answer(around_[found - 1].item, time_ns)) {
+      found = around_[found - 1].below;
+    }
+    for (std::size_t at = around_.size(); at > found;) {
+      at = std::exchange(around_[at - 1].below, found);
+    }
+    return found == 0 ? kNoIndex : around_[found - 1].item;
+  }
+
+ private:
+  struct Open {
+    std::uint32_t item = kNoIndex;
+    std::size_t below = 0;  // how many lie below it, less those of them that will not serve
+  };
+
+  const Item& item_at(std::uint32_t at) const { return work_.items[work_.order[at]]; }
+
+  // A parent on another thread (External ids, steps of workers) says nothing about this one.
+  void open(std::uint32_t index) {
+    const Item& item = work_.items[index];
+    if ((item.marks & kDropped) != 0) return;
+    while (!around_.empty() && around_.back().item != item.parent) around_.pop_back();
+    around_.push_back({index, around_.size()});
+  }
+
+  bool is_answer(std::uint32_t index, std::int64_t time_ns) const {
+    return work_.items[index].end_ns >= time_ns && serves_(work_.items[index]);
+  }
+
+  const Workspace& work_;
+  std::uint32_t next_;  // in work.order: what has not begun
+  std::uint32_t end_;
+  bool (*serves_)(const Item&);
+  std::vector<Open> around_;  // what began last and the items that it lies in, innermost last
+};
+
 }  // namespace
 
-std::vector<Flow> flows_of(const Workspace& work, std::uint16_t source, StringId category) {
-  const Tips tips = tips_of(work.sources[source], category);
+std::vector<Flow> flows_of(const Workspace& work, std::uint16_t source, FlowKind kind) {
+  const Tips tips = tips_of(work.sources[source], kind);
   std::vector<Flow> flows;
   std::size_t next = 0;  // starts before it are not behind the end
   for (const Tip& end : tips.ends) {
@@ -68,17 +122,25 @@ std::vector<Flow> flows_of(const Workspace& work, std::uint16_t source, StringId
   return flows;
 }
 
-std::uint32_t innermost_at(const Workspace& work, const Thread& thread, std::int64_t time_ns) {
-  const auto begin = work.order.begin() + thread.first;
-  const auto behind = std::upper_bound(
-      begin, begin + thread.count, time_ns,
-      [&](std::int64_t time, std::uint32_t item) { return time < work.items[item].begin_ns; });
-  if (behind == begin) return kNoIndex;
-  auto last = behind - 1;
-  while (last != begin && (work.items[*last].marks & kDropped) != 0) --last;
-  std::uint32_t index = *last;
-  while (index != kNoIndex && work.items[index].end_ns < time_ns) index = work.items[index].parent;
-  return index;
+std::vector<std::uint32_t> items_at_begins(const Workspace& work, const std::vector<Flow>& flows,
+                                           bool (*serves)(const Item&)) {
+  const auto place = [&](std::size_t flow) {
+    return std::pair(work.thread_of_track[flows[flow].from.track], flows[flow].from.time_ns);
+  };
+  std::vector<std::size_t> by_begin(flows.size());
+  std::iota(by_begin.begin(), by_begin.end(), std::size_t{0});
+  std::sort(by_begin.begin(), by_begin.end(),
+            [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+  std::vector<std::uint32_t> items(flows.size(), kNoIndex);
+  std::optional<ThreadSweep> sweep;
+  std::uint32_t swept = kNoIndex;
+  for (const std::size_t flow : by_begin) {
+    const auto [thread, time_ns] = place(flow);
+    if (thread != swept) sweep.emplace(work, work.threads[thread], serves);
+    swept = thread;
+    items[flow] = sweep->innermost_at(time_ns);
+  }
+  return items;
 }
 
 }  // namespace teller

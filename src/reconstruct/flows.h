@@ -21,13 +21,18 @@ struct Flow {
   FlowPlace to;
 };
 
-// The flows of a source in the order of their ends; of `category` alone unless that is 0. An end
-// belongs to the latest start of its category and id before it; without one it is left out.
-// Reads the whole source: for sources that have flows (Source::flow_ends).
-std::vector<Flow> flows_of(const Workspace& work, std::uint16_t source, StringId category);
+// What an arrow ties: a backward operator to its forward operator ("fwdbwd"), or anything else.
+enum class FlowKind : std::uint8_t { kForwardBackward, kOther };
 
-// The innermost host item of a thread around a time, ends included; kNoIndex for none. Needs
-// nest_items().
-std::uint32_t innermost_at(const Workspace& work, const Thread& thread, std::int64_t time_ns);
+// The flows of a source in the order of their ends; of one kind alone. An end belongs to the latest
+// start of its category and id before it; without one it is left out. Reads the whole source: for
+// sources that have flows (Source::flow_ends).
+std::vector<Flow> flows_of(const Workspace& work, std::uint16_t source, FlowKind kind);
+
+// By flow: the innermost item around its begin, ends included, of those on the thread where it
+// begins that `serves` takes; kNoIndex for none. Needs nest_items(). Goes once over the items of
+// each such thread, however deep they nest.
+std::vector<std::uint32_t> items_at_begins(const Workspace& work, const std::vector<Flow>& flows,
+                                           bool (*serves)(const Item&));
 
 }  // namespace teller

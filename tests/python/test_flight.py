@@ -176,6 +176,25 @@ def test_where_a_rank_is_from_is_said(tmp_path: Path) -> None:
     assert "b.bin" in diagnosis["explanation"]
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_equal_dumps_of_unknown_ranks_are_all_imported(tmp_path: Path, named: bool) -> None:
+    job = Job(3)
+    job.everyone("0", 1, "all_reduce", "completed")
+    folder = tmp_path / "dumps"
+    dump, *others = flight_support.write(job, folder)
+    paths = [shutil.copy(dump, folder / f"{letter}.bin") for letter in "abc"]  # what idle ranks leave may be the same
+    for path in (dump, *others):
+        path.unlink()
+    summary = run_import(paths if named else [folder], tmp_path / "run")
+    assert len(summary["sources"]) == 3 and not summary["skipped"]
+    (folder / "link").symlink_to("a.bin")  # the same dump is no other
+    (folder / "a.bin.gz").write_bytes(gzip.compress(Path(paths[0]).read_bytes()))
+    for name in ("link", "a.bin.gz"):
+        done = run_teller("import", *paths, folder / name, "-o", tmp_path / "run", "--overwrite")
+        expect_one_line(done, 2, says="it holds the same as")
+    assert len(run_import([folder], tmp_path / "run")["sources"]) == 3
+
+
 def test_the_run_works_with_the_other_commands(tmp_path: Path) -> None:
     run = tmp_path / "run"
     summary = run_import(flight_support.write(a_job(), tmp_path / "dumps"), run)

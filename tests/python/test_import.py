@@ -313,22 +313,43 @@ def test_what_lies_in_a_folder_twice_is_imported_once(tmp_path):
     (job / "copy" / "t.json").write_bytes(trace)
     (job / "other.json").write_bytes(trace.replace(b'"ts": 29999', b'"ts": 29998'))
     (job / "a.log").write_bytes(log)
-    (job / "b.log").write_bytes(log)
+    (job / "a.log.gz").write_bytes(gzip.compress(log))
+    (job / "b.log").symlink_to("a.log")
     done = run_import(job, *out, "--json")
     got = json.loads(done.stdout)
     assert [source["file"] for source in got["sources"]] == ["t.json", "other.json"] and got["log_lines"] == 1
-    assert counts_of(got["containers"][0]) == {"members": 7, "traces": 2, "logs": 1, "copies": 3, "folders": 1}
+    assert counts_of(got["containers"][0]) == {"members": 8, "traces": 2, "logs": 1, "copies": 4, "folders": 1}
     assert {Path(one["file"]).name: one["why"] for one in got["skipped"]} == {
         "trace.json": f"it holds the same as {job / 'copy' / 't.json'}",
         "trace.json.gz": f"it holds the same as {job / 'copy' / 't.json'}",
+        "a.log.gz": f"it holds the same as {job / 'a.log'}",
         "b.log": f"it holds the same as {job / 'a.log'}"}
-    assert done.stderr.count("hold the same as others and were left out") == 1 and "3 inputs" in done.stderr
+    assert done.stderr.count("hold the same as others and were left out") == 1 and "4 inputs" in done.stderr
     assert run_teller("verify", tmp_path / "run").returncode == 0
     # What was named is taken before what was found; what was named twice is a mistake.
     got = imported_json(job, job / "trace.json", "--log", job / "b.log", *out)
     assert [source["file"] for source in got["sources"]] == ["other.json", "trace.json"]
     assert [one["file"] for one in got["logs"]] == ["b.log"]
     fails(2, "it holds the same as", job / "trace.json", job / "trace.json.gz", *out)
+
+
+def test_equal_logs_of_different_ranks_are_all_read(tmp_path):
+    job, out = tmp_path / "job", ("-o", tmp_path / "run", "--overwrite")
+    log = b"INFO 11-03 23:14:01 [core.py:349] up\n"
+    logs = [job / rank / "stderr.log" for rank in "012"]
+    for path in logs:
+        path.parent.mkdir(parents=True)
+        path.write_bytes(log)
+    (job / "t.json").write_bytes(trace_of(0))
+    tar = tmp_path / "job.tar"
+    tar.write_bytes(tar_with({"t.json": trace_of(0), "0/a.log": log, "1/a.log": log, "1/a.log.gz": gzip.compress(log)}))
+    for given, count in ((job,), 3), ((tar,), 2), ((job / "t.json", *(part for path in logs for part in ("--log", path))), 3):
+        done = run_import(*given, *out, "--json")
+        got = json.loads(done.stdout)
+        assert got["log_lines"] == len(got["logs"]) == count
+        assert done.stderr.count("it holds the same as") == (2 if given == (tar,) else 1)
+        assert ("1/a.log: it holds the same as " in done.stderr and "; both were read" in done.stderr if given == (tar,) else
+                "2 logs hold the same as others and were read all the same, the first: " in done.stderr)
 
 
 def test_joined_archives_are_read_and_what_is_behind_is_said(tmp_path):
@@ -398,8 +419,14 @@ def test_logs_are_bounded_and_given_once(tmp_path):
     fails(5, "it inflates to more than", tmp_path / "t.json", "--log", tmp_path / "bomb.log.gz", *out)
     for name in ("a.log", "b.log", "empty1.log", "empty2.log"):
         (tmp_path / name).write_text("" if "empty" in name else "INFO up\n")
-    fails(2, "it holds the same as", tmp_path / "t.json", "--log", tmp_path / "a.log", "--log", tmp_path / "b.log", *out)
+    (tmp_path / "link.log").symlink_to("a.log")
+    (tmp_path / "a.log.gz").write_bytes(gzip.compress(b"INFO up\n"))
+    for name in ("a.log", "link.log", "a.log.gz", "../" + tmp_path.name + "/a.log"):
+        fails(2, "it holds the same as", tmp_path / "t.json", "--log", tmp_path / "a.log", "--log", tmp_path / name, *out)
+    fails(2, "it holds the same as", tmp_path / "t.json", tmp_path / "a.log", "--log", tmp_path / "a.log", *out)
     run_import(tmp_path / "t.json", "--log", tmp_path / "empty1.log", "--log", tmp_path / "empty2.log", *out)
+    done = run_import(tmp_path / "t.json", "--log", tmp_path / "a.log", "--log", tmp_path / "b.log", *out, "--overwrite", "--json")
+    assert json.loads(done.stdout)["log_lines"] == 2 and "b.log: it holds the same as" in done.stderr
 
 
 def test_a_stray_event_does_not_move_the_years_of_logs(tmp_path):

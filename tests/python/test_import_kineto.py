@@ -117,6 +117,20 @@ def test_threads_and_rows_that_are_no_numbers(tmp_path):
     assert reconstructed(tmp_path)["total"]["records"]["metadata"] == 1
 
 
+def test_what_has_no_category_is_a_range_of_its_thread(tmp_path):
+    """As JAX and TensorFlow write it."""
+    meta = {"ph": "M", "pid": 701, "tid": 9, "name": "thread_name", "args": {"name": "python"}}
+    step = {"ph": "X", "pid": 701, "tid": 9, "name": "$step", "ts": 10.0, "dur": 50.0}
+    fusion = {"ph": "X", "pid": 701, "tid": 9, "name": "fusion.1", "ts": 12.0, "dur": 5.0, "args": {"hlo_op": "fusion.1"}}
+    other = event(pid=701, tid=9, ts=20.0, dur=1.0, cat="nobody knows")
+    file = import_events(tmp_path, meta, step, fusion, other)
+    assert [one.kind for one in file.events] == [tev.RANGE, tev.RANGE, tev.UNKNOWN]
+    assert file.events[1].attrs == {"hlo_op": "fusion.1"} and file.events[1].track.tid == 9
+    assert file.meta["counts"]["unknown"] == {"(no category)": 2, "nobody knows": 1} and balanced(file.meta["counts"])
+    assert file.meta["complete_events"] == {"": 2, "nobody knows": 1}
+    assert reconstructed(tmp_path)["total"]["nodes"] == 2
+
+
 def test_rocm(tmp_path):
     """hip calls have CUDA's category; a kernel's pid is the device's number."""
     file = import_events(tmp_path, event(cat="cuda_runtime", name="hipLaunchKernel", args={"cid": 3, "correlation": 4}),

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "../run_folder/temp_dir.h"
@@ -14,17 +15,17 @@ using Copies = std::vector<std::optional<std::size_t>>;
 
 class CopiesTest : public testing::Test {
  protected:
-  void file(const std::string& text, const std::string& apart = "") {
+  void file(const std::string& text, const std::string& apart = "", const std::string& twin = "") {
     const std::string path = folder_.file(std::to_string(files_.size()));
     std::ofstream(path, std::ios::binary) << text;
-    files_.push_back({path, apart});
+    files_.push_back({path, apart, twin});
   }
   void compressed(const std::string& text) {
     const std::string path = folder_.file(std::to_string(files_.size()));
     gzFile out = gzopen(path.c_str(), "wb");
     ASSERT_GT(gzwrite(out, text.data(), static_cast<unsigned>(text.size())), 0);
     gzclose(out);
-    files_.push_back({path, ""});
+    files_.push_back({path});
   }
   Copies find(const CopyLimits& limits = {}) {
     return find_copies(files_, nullptr, limits).value();
@@ -51,10 +52,30 @@ TEST_F(CopiesTest, WhatIsApartIsNoCopy) {
   EXPECT_EQ(find(), (Copies{std::nullopt, std::nullopt, 0}));
 }
 
+TEST_F(CopiesTest, OfWhatIsAlikeByChanceOnlyTwinsAreCopies) {
+  file("same", "", "a.log");
+  file("same", "", "b.log");
+  file("same", "", "a.log");
+  EXPECT_EQ(find(), (Copies{std::nullopt, std::nullopt, 0}));
+  EXPECT_EQ(twin_name("/d/a.log.gz"), "/d/a.log");
+  EXPECT_EQ(twin_name("/d/a.log.zst"), twin_name("/d/a.log"));
+  EXPECT_EQ(twin_name("/d/gz"), "/d/gz");
+}
+
+TEST_F(CopiesTest, OneFileIsOneWhateverThePath) {
+  file("", "", "a.log");
+  std::filesystem::create_symlink(files_[0].path, folder_.file("link"));
+  std::filesystem::create_hard_link(files_[0].path, folder_.file("hard"));
+  files_.push_back({folder_.file("link"), "", "link"});
+  files_.push_back({folder_.file("hard"), "", "hard"});
+  files_.push_back({folder_.file("hard"), "other rank", "hard"});
+  EXPECT_EQ(find(), (Copies{std::nullopt, 0, 0, std::nullopt}));
+}
+
 TEST_F(CopiesTest, BlankMissingAndHugeFilesAreCopiesOfNone) {
   for (int i = 0; i < 2; ++i) file("");
   for (int i = 0; i < 2; ++i) file(" \n\n");
-  for (int i = 0; i < 2; ++i) files_.push_back({folder_.file("missing"), ""});
+  for (int i = 0; i < 2; ++i) files_.push_back({folder_.file("missing")});
   EXPECT_EQ(find(), Copies(6));
   files_.clear();
   for (int i = 0; i < 2; ++i) compressed(std::string(1u << 16, 'x'));

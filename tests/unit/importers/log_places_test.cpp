@@ -66,9 +66,9 @@ TEST(LogPlaces, TimesThatNeverWereAreNoTimes) {
   EXPECT_EQ(place_of("2024-02-30 10:00:00,000 - root - INFO - x"), "no_such_time");
   EXPECT_EQ(place_of("2024-02-29 10:00:00,000 - root - INFO - x"), "given_zone");
   EXPECT_EQ(place_of("2024-02-29T24:00:00Z INFO x"), "no_such_time");
-  // Nearest to October 2024 is February 2025, which has 28 days.
   EXPECT_EQ(place_of("INFO 02-28 10:00:00 [core.py:1] x"), "given_zone");
-  EXPECT_EQ(place_of("INFO 02-29 10:00:00 [core.py:1] x"), "no_such_time");
+  // Of 2024: of the years around October 2024 no other has that day.
+  EXPECT_EQ(place_of("INFO 02-29 10:00:00 [core.py:1] x"), "given_zone");
   LogLine rest;
   rest.text = "2024-02-01 10:00:00,000 - root - INFO - somewhere in a line";
   rest.cont = true;

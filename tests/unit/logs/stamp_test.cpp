@@ -129,10 +129,17 @@ TEST(LogStamp, TheYearOfALeapDayMustHaveOne) {
   LogClocks clocks = kClocks;
   clocks.zone_s = 0;
   const char* line = "INFO 02-29 00:00:00 [a.py:1] x";
-  EXPECT_EQ(run_ns(line, 50 * 86'400 * kSecond, clocks), std::nullopt);  // of 2026
-  constexpr std::int64_t kLeap = 789 * 86'400;                           // 2028-02-29
+  // Of 2026, which has none, nor have the years beside it.
+  EXPECT_EQ(run_ns(line, 50 * 86'400 * kSecond, clocks), std::nullopt);
+  constexpr std::int64_t kLeap = 789 * 86'400;  // 2028-02-29
   EXPECT_EQ(run_ns(line, kLeap * kSecond, clocks), kLeap * kSecond);
-  EXPECT_EQ(run_ns(line, (kLeap + 100 * 86'400) * kSecond, clocks), kLeap * kSecond);
+  // From the year before to the year behind; near 28 February of those, too.
+  for (const int days : {-424, -364, 100, 300, 366, 671}) {
+    EXPECT_EQ(run_ns(line, (kLeap + days * 86'400) * kSecond, clocks), kLeap * kSecond) << days;
+  }
+  for (const int days : {-425, 672}) {
+    EXPECT_EQ(run_ns(line, (kLeap + days * 86'400) * kSecond, clocks), std::nullopt) << days;
+  }
 }
 
 }  // namespace

@@ -73,6 +73,58 @@ TEST(Flows, AGraphsActivitiesAreMarked) {
   EXPECT_EQ(rebuilt.counter("bound_by_flow"), 2u);
 }
 
+TEST(Flows, AGraphIsCountedOnceHoweverItsActivitiesAreTied) {
+  RunBuilder run;
+  run.source(kKineto).call("cudaGraphLaunch", 10, 20, 1).call("cudaGraphLaunch", 30, 40, 2);
+  run.kernel("by id", 50, 60, 1).kernel("of the other", 60, 70, 2).loose_kernel("loose", 70, 80);
+  run.flow(kStart, "ac2g", 1, 10).flow(kEnd, "ac2g", 1, 70, 0);
+  const Rebuilt rebuilt(run);
+  EXPECT_TRUE(rebuilt.has("loose", kNodeGraph));
+  EXPECT_EQ(rebuilt.counter("bound_by_flow"), 1u);
+  EXPECT_EQ(rebuilt.counter("graph_launches"), 2u);
+}
+
+TEST(Flows, OfActivitiesThatBeganTogetherEachIsTied) {
+  RunBuilder run;
+  run.source(kKineto).call("cudaGraphLaunch", 10, 20, 1).loose_kernel("before", 45, 50);
+  run.loose_kernel("short", 50, 52).loose_kernel("middle", 50, 60).loose_kernel("long", 50, 70);
+  run.flow(kStart, "ac2g", 1, 10).flow(kEnd, "ac2g", 1, 55, 0);
+  EXPECT_EQ(Rebuilt(run).parent("middle"), "cudaGraphLaunch");
+
+  RunBuilder all;
+  all.source(kKineto).call("cudaGraphLaunch", 10, 20, 1).loose_kernel("before", 45, 50);
+  all.loose_kernel("short", 50, 52).loose_kernel("middle", 50, 60).loose_kernel("long", 50, 70);
+  all.flow(kStart, "ac2g", 1, 10);
+  for (int i = 0; i < 4; ++i) all.flow(kEnd, "ac2g", 1, 50, 0);
+  const Rebuilt rebuilt(all);
+  for (const char* name : {"short", "middle", "long"}) {
+    EXPECT_EQ(rebuilt.parent(name), "cudaGraphLaunch") << name;
+  }
+  EXPECT_EQ(rebuilt.parent("before"), "outside pid 1");
+  EXPECT_EQ(rebuilt.counter("bound_by_flow"), 3u);
+}
+
+// In a container processes and threads have numbers as small as those of devices and streams.
+TEST(Flows, ForwardBackwardArrowsTieNoActivity) {
+  RunBuilder run;
+  run.source(kKineto).range("forward", 0, 20, kFlagOperator).flow(kStart, "fwdbwd", 1, 10);
+  run.thread(1, 7).range("backward", 50, 60, kFlagOperator).flow(kEnd, "fwdbwd", 1, 50);
+  run.loose_kernel("gemm", 50, 60, 1);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.parent("gemm"), "outside pid 1");
+  EXPECT_EQ(rebuilt.counter("bound_by_flow"), 0u);
+}
+
+TEST(Flows, WhatEndedOnTheThreadIsNoWayToAnother) {
+  RunBuilder run;
+  run.source(kKineto).external_range("aten::mm", 0, 100, 3);
+  run.thread(1, 2).call("cudaLaunchKernel", 20, 30, 9, 3).loose_kernel("gemm", 60, 70);
+  run.flow(kStart, "ac2g", 1, 50).flow(kEnd, "ac2g", 1, 60, 0);
+  const Rebuilt rebuilt(run);
+  EXPECT_EQ(rebuilt.parent("cudaLaunchKernel"), "aten::mm");
+  EXPECT_EQ(rebuilt.parent("gemm"), "outside pid 1");
+}
+
 class BackwardTest : public testing::Test {
  protected:
   BackwardTest() {
@@ -112,6 +164,18 @@ TEST_F(BackwardTest, ForwardOperatorsOfSeveralStepsTellNothing) {
   for (const char* name : {"both", "late", "none", "of no step"}) {
     EXPECT_EQ(rebuilt.parent(name), "outside pid 1") << name;
   }
+  EXPECT_EQ(rebuilt.counter("worker_ranges_by_flow"), 0u);
+}
+
+// What a worker did before hangs under a step: that is no operator at which the arrow begins.
+TEST_F(BackwardTest, AnArrowFromWhereNoOperatorIsTellsNothing) {
+  run_.thread(1, 2).range("by time", 30, 40, kFlagOperator);
+  run_.thread(1, 3).range("over the end", 90, 110, kFlagOperator);
+  run_.thread(1, 2).flow(kStart, "fwdbwd", 1, 50);
+  run_.thread(1, 3).flow(kEnd, "fwdbwd", 1, 95);
+  const Rebuilt rebuilt(run_);
+  EXPECT_EQ(rebuilt.parent("by time"), "ProfilerStep#1");
+  EXPECT_EQ(rebuilt.parent("over the end"), "outside pid 1");
   EXPECT_EQ(rebuilt.counter("worker_ranges_by_flow"), 0u);
 }
 
