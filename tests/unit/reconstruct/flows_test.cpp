@@ -50,6 +50,22 @@ TEST(Flows, ARowThatCameLaterIsFoundByItsNumbers) {
   EXPECT_EQ(Rebuilt(run).parent("gemm"), "cudaLaunchKernel");
 }
 
+TEST(Flows, OfARowThatContextsShareTheActivityThatBeganLastIsTied) {
+  RunBuilder run;
+  run.source(kKineto).call("cudaLaunchKernel", 10, 20, 1).flow(kStart, "ac2g", 1, 10);
+  run.thread(0, 7).flow(kEnd, "ac2g", 1, 50).thread(1, 1).loose_kernel("long", 30, 90);
+  EventRecord other = run.make(EventKind::kKernel, "short", 50, 60);
+  TrackRecord track;
+  track.kind = static_cast<std::uint32_t>(TrackKind::kDeviceStream);
+  track.device = 0;
+  track.stream = 7;
+  track.context = 2;
+  other.track = run.track(track);
+  const Rebuilt rebuilt(run.add(other));
+  EXPECT_EQ(rebuilt.parent("short"), "cudaLaunchKernel");
+  EXPECT_EQ(rebuilt.parent("long"), "outside pid 1");
+}
+
 TEST(Flows, AnIdThatRepeatsBelongsToTheLatestStart) {
   RunBuilder run;
   run.source(kKineto).call("first", 10, 20, 1).call("second", 30, 40, 2).call("third", 90, 95, 3);
