@@ -128,7 +128,7 @@ def test_what_has_no_category_is_a_range_of_its_thread(tmp_path):
     assert file.events[1].attrs == {"hlo_op": "fusion.1"} and file.events[1].track.tid == 9
     assert file.meta["counts"]["unknown"] == {"(no category)": 2, "nobody knows": 1} and balanced(file.meta["counts"])
     assert file.meta["complete_events"] == {"": 2, "nobody knows": 1}
-    assert reconstructed(tmp_path)["total"]["nodes"] == 2
+    assert reconstructed(tmp_path)["total"]["records"]["nodes"] == 2
 
 
 def test_rocm(tmp_path):

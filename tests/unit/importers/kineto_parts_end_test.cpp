@@ -24,7 +24,8 @@ std::atomic<int> refused = 0;
 
 }  // namespace
 
-void* operator new(std::size_t size) {
+// Not inline: the compiler would see malloc() beside delete, and warn.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   const std::thread::id allowed = only.load();
   if (allowed != std::thread::id() && allowed != std::this_thread::get_id()) {
     ++refused;
@@ -34,10 +35,10 @@ void* operator new(std::size_t size) {
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
 
