@@ -12,6 +12,7 @@
 #include "reconstruct/call_names.h"
 #include "reconstruct/graph_captures.h"
 #include "reconstruct/passes.h"
+#include "reconstruct/range_around.h"
 #include "reconstruct/stream_progress.h"
 
 namespace teller {
@@ -34,7 +35,7 @@ struct Process {
 
 class InFlightFinder {
  public:
-  explicit InFlightFinder(Workspace& work) : work_(work) {
+  explicit InFlightFinder(Workspace& work) : work_(work), around_(work.items) {
     const std::size_t size = work.items.size();
     answered_.assign(size, false);
     for (const std::uint32_t device : work.devices) answer(work.items[device].parent);
@@ -131,16 +132,13 @@ class InFlightFinder {
     progress.note_ended(place_of(call), device.track, (device.flags & kNodeGraph) != 0);
   }
 
-  LaunchPlace place_of(const Item& call) const {
+  LaunchPlace place_of(const Item& call) {
     return {named_stream(call), range_around(call), call.begin_ns, call.end_ns};
   }
 
   // Name of the innermost range around a call; kNoIndex for none.
-  std::uint32_t range_around(const Item& call) const {
-    std::uint32_t around = call.parent;
-    while (around != kNoIndex && work_.items[around].kind == ItemKind::kCall) {
-      around = work_.items[around].parent;
-    }
+  std::uint32_t range_around(const Item& call) {
+    const std::uint32_t around = around_.of(static_cast<std::uint32_t>(&call - work_.items.data()));
     return around == kNoIndex ? kNoIndex : work_.items[around].event->name;
   }
 
@@ -227,6 +225,7 @@ class InFlightFinder {
   }
 
   Workspace& work_;
+  RangeAround around_;
   std::vector<bool> answered_;  // by item: a launch that owns an activity
   std::map<std::pair<std::uint16_t, std::int64_t>, Process> processes_;
   std::map<std::tuple<std::uint16_t, std::int64_t, std::int64_t>, std::uint32_t> streams_;

@@ -5,6 +5,7 @@
 #include "base/huge_pages.h"
 #include "reconstruct/item_order.h"
 #include "reconstruct/passes.h"
+#include "reconstruct/range_around.h"
 #include "reconstruct/step_record.h"
 #include "reconstruct/worker_join.h"
 #include "reconstruct/worker_threads.h"
@@ -82,8 +83,9 @@ class StepFinder {
     }
     if (records.empty()) return false;
     const std::vector<std::uint32_t> below = count_below(records);
+    RangeAround around(items_);
     for (const std::uint32_t index : records) {
-      const std::uint32_t range = range_around(index);
+      const std::uint32_t range = around.of(index);
       if (range != kNoIndex && below[range] == 1) {
         make_root(range);
       } else {
@@ -104,14 +106,6 @@ class StepFinder {
       if (parent != kNoIndex) below[parent] += below[*at];
     }
     return below;
-  }
-
-  std::uint32_t range_around(std::uint32_t index) const {
-    std::uint32_t around = items_[index].parent;
-    while (around != kNoIndex && items_[around].kind == ItemKind::kCall) {
-      around = items_[around].parent;
-    }
-    return around;
   }
 
   void make_step(std::uint32_t record) {
