@@ -259,6 +259,10 @@ TEST(ClocksOfPairs, WhatIsNotConnectedIsSaid) {
   EXPECT_EQ(clocks.ranks[3].base, 2u);
   EXPECT_TRUE(clocks.ranks[2].reference);
   EXPECT_NEAR(clocks.ranks[3].offset_ns, 1e9, 40e3);
+  // The residual is that of both trees.
+  EXPECT_NE(clocks.ranks[1].residual_ns, clocks.ranks[3].residual_ns);
+  EXPECT_DOUBLE_EQ(clocks.residual_ns,
+                   (clocks.ranks[1].residual_ns + clocks.ranks[3].residual_ns) / 2);
   // Too few tell nothing.
   const Operations few = run(job, 2, 20e6);
   const Clocks none = align_clocks(few, match(few));
