@@ -129,6 +129,20 @@ TEST(Clocks, Hostile) {
   EXPECT_TRUE(std::isfinite(clocks.aligned(1, kTimeLimitNs)));
 }
 
+// A clock that is off by all times there are, and then by none: what it is roughly off by, taken
+// from a time, fits (undefined behaviour shows with the sanitizers).
+TEST(Clocks, HostileInTurn) {
+  Operations ops = ranks(2);
+  for (int n = 0; n < 9; ++n) {
+    const std::int64_t end = n < 8 ? -kTimeLimitNs : kTimeLimitNs;
+    add(ops, 0, "all_reduce", -kTimeLimitNs, kTimeLimitNs).sequence = n;
+    add(ops, 1, "all_reduce", -kTimeLimitNs, end).sequence = n;
+  }
+  const Clocks clocks = align_clocks(ops, match(ops));
+  EXPECT_TRUE(std::isfinite(clocks.ranks[1].offset_ns));
+  EXPECT_LT(clocks.ranks[1].offset_ns, 0);
+}
+
 // A pipeline: each micro batch goes from stage to stage, and back where `back`; what is sent takes
 // 50 us after the later of both has come.
 struct Pipeline {
