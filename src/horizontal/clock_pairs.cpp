@@ -104,6 +104,7 @@ class PairAligner {
     for (const auto& [base, ranks] : members_) {
       if (placed_.insert(base).second && neighbours_.contains(base)) place_from(base);
     }
+    measure_residual();
     for (RankClock& clock : clocks_.ranks) {
       if (clock.aligned) continue;
       clock.why += ", and no " + std::to_string(kLeastTransfers) +
@@ -208,23 +209,25 @@ class PairAligner {
       clock.transfers = line.transfers;
       clock.applied = is_worth_applying(clock, clock.residual_ns);
       clock.why.clear();
-      residuals_.push_back(clock.residual_ns);
     }
   }
 
+  // A set that has neighbours has ranks moved onto its clock.
   void make_reference(std::uint32_t base) {
-    if (residuals_.empty()) return;
     RankClock& clock = clocks_.ranks[base];
-    if (!clock.aligned) {
-      clock.aligned = clock.reference = true;
-      clock.base = base;
-      clock.why.clear();
-    }
+    if (clock.aligned) return;
+    clock.aligned = clock.reference = true;
+    clock.base = base;
+    clock.why.clear();
+  }
+
+  // Over the ranks of all trees, and those that collectives align.
+  void measure_residual() {
+    std::vector<double> residuals;
     for (const RankClock& one : clocks_.ranks) {
-      if (one.aligned && !one.reference && one.transfers == 0)
-        residuals_.push_back(one.residual_ns);
+      if (one.aligned && !one.reference) residuals.push_back(one.residual_ns);
     }
-    clocks_.residual_ns = median(std::exchange(residuals_, {}));
+    clocks_.residual_ns = median(std::move(residuals));
   }
 
   const Operations& operations_;
@@ -236,7 +239,6 @@ class PairAligner {
   std::map<std::uint32_t, std::vector<std::uint32_t>> neighbours_;
   std::set<std::uint32_t> placed_;
   std::map<std::uint32_t, Line> lines_;  // to the clock of the tree's first set
-  std::vector<double> residuals_;
 };
 
 }  // namespace

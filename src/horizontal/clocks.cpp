@@ -16,6 +16,8 @@ namespace {
 // An offset of less than this many residuals is as well explained by how ends scatter.
 constexpr double kApplyFrom = 3;
 constexpr int kRounds = 3;
+// Less than this a rank's clock counts as off by at first: a time less the origin, less this, fits.
+constexpr double kMostRoughNs = 1.5 * static_cast<double>(kTimeLimitNs);
 
 class Aligner {
  public:
@@ -94,7 +96,7 @@ class Aligner {
       for (const Collective* one : used_) collect_offsets(*one, placed, apart);
       for (std::size_t rank = 0; rank < apart.size(); ++rank) {
         if (placed[rank] || apart[rank].empty()) continue;
-        rough_[rank] = std::llround(median(apart[rank]));
+        rough_[rank] = std::llround(std::clamp(median(apart[rank]), -kMostRoughNs, kMostRoughNs));
         base_[rank] = first;
         placed[rank] = moved = true;
       }

@@ -103,25 +103,11 @@ void index_operations(Node& node) {
   }
 }
 
-// Finds a node's transfers by their peer, where the dump holds them all.
-void index_transfers(Node& node) {
-  if (!node.rank) return;
-  for (const auto& [group, holes] : node.holes) {
-    if (!holes.empty()) return;
-  }
-  std::map<TransferStream, std::vector<std::size_t>> transfers;
-  for (std::size_t i = 0; i < node.operations.size(); ++i) {
-    const Operation& one = node.operations[i];
-    if (one.entry.record_id != static_cast<std::int64_t>(i) || one.doubtful) return;
-    if (one.other >= 0) transfers[{one.group, one.other, one.send}].push_back(i);
-  }
-  node.transfers = std::move(transfers);
-}
-
 class JobMaker {
  public:
   Job make(std::vector<Dump> dumps) {
     dumps_ = std::move(dumps);
+    complete_groups(dumps_);
     job_.dumps = dumps_.size();
     place_dumps();
     for (std::size_t i = 0; i < used_.size(); ++i) fill(dumps_[used_[i]], job_.nodes[i]);
@@ -188,7 +174,6 @@ class JobMaker {
   }
 
   void fill(Dump& dump, Node& node) {
-    groups_of_node_.emplace_back();
     node.rank = dump.rank;
     node.has_dump = true;
     node.source = dump.source;
@@ -214,7 +199,7 @@ class JobMaker {
         node.status[group_of(dump, name->second, "", known)] = progress;
       }
     }
-    for (const auto& [name, group] : known) groups_of_node_.back().push_back(group);
+    for (const auto& [name, group] : known) node.groups.insert(group);
     join_batches(node);
     index_operations(node);
   }
@@ -275,7 +260,7 @@ class JobMaker {
     }
     // Dumps without a rank, and groups without a list of ranks: who names the group is in it.
     for (std::size_t i = 0; i < used_.size(); ++i) {
-      for (const std::size_t index : groups_of_node_[i]) {
+      for (const std::size_t index : job_.nodes[i].groups) {
         Group& group = job_.groups[index];
         if (!job_.nodes[i].rank || group.ranks.empty()) group.members.push_back(i);
       }
@@ -302,8 +287,7 @@ class JobMaker {
   }
 
   std::vector<Dump> dumps_;
-  std::vector<std::size_t> used_;                         // dump of each node
-  std::vector<std::vector<std::size_t>> groups_of_node_;  // of those that have a dump
+  std::vector<std::size_t> used_;  // dump of each node
   std::map<std::pair<std::string, std::vector<int>>, std::size_t> groups_;
   Job job_;
 };

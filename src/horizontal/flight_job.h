@@ -83,8 +83,10 @@ struct Node {
   // Entries of which it is not known what they are: records, -1 where that is not known either.
   // Those whose group is known lie under it, the others under kNone.
   std::map<std::size_t, std::vector<std::int64_t>> holes;
-  // Of a dump that holds all that the rank ever enqueued: its transfers, first enqueued first. Of
-  // others it is not known which of a peer's they meet.
+  // Those that its dump names, in its lists or in an entry.
+  std::set<std::size_t> groups;
+  // Of a dump that holds all that the rank ever enqueued, and says with whom: its transfers, first
+  // enqueued first. Of others it is not known which of a peer's they meet.
   std::optional<std::map<TransferStream, std::vector<std::size_t>>> transfers;
   Outdated outdated;
   bool is_outdated() const { return outdated.by != kNone; }
@@ -134,6 +136,26 @@ struct Dump {
   std::map<std::string, Config> config;
   std::map<std::int64_t, Progress> status;  // by the dump's own id of the group
 };
+
+// Gives groups that a dump names without their ranks those that other dumps list for this name, if
+// one list alone has the dump's rank. Near-linear in the lists.
+void complete_groups(std::vector<Dump>& dumps);
+// Fills `transfers` of a node.
+void index_transfers(Node& node);
+
+// The other end of a transfer, by its place among those of the pair.
+struct OtherEnd {
+  bool known = false;               // whether both dumps hold all transfers, so that places tell
+  std::size_t node = kNone;         // the peer
+  std::size_t index = kNone;        // of the peer's operations; kNone: it has not enqueued it
+  std::int64_t place = 0;           // how many of the pair came before it
+  std::int64_t enqueued = 0;        // how many the rank has enqueued in this direction, …
+  std::int64_t enqueued_there = 0;  // … and how many its peer, to meet them
+};
+// Of operation `index`, a transfer, of a node.
+OtherEnd other_end(const Job& job, std::size_t node, std::size_t index);
+// When an operation was seen to be completed: one that was launched with others, when they were.
+std::optional<std::int64_t> completion_ns(const Node& node, std::size_t index);
 
 // Fills `progress` of the job's nodes from `status`, once it is known which groups have transfers.
 void read_statuses(Job& job);

@@ -31,7 +31,7 @@ class OutdatedFinder {
 
   void find() {
     for (std::size_t i = 0; i < job_.nodes.size(); ++i) read_entries(i);
-    for (std::size_t i = 0; i < job_.nodes.size(); ++i) read_statuses(i);
+    for (std::size_t i = 0; i < job_.nodes.size(); ++i) reach_by_status(i);
     for (std::size_t group = 0; group < job_.groups.size(); ++group) judge(group);
     for (std::size_t i = 0; i < job_.nodes.size(); ++i) judge_receives(i);
   }
@@ -48,7 +48,7 @@ class OutdatedFinder {
 
   // Without an entry it is not known what was completed: it needed all members where all that is
   // known of the group does.
-  void read_statuses(std::size_t index) {
+  void reach_by_status(std::size_t index) {
     for (const auto& [group, progress] : job_.nodes[index].progress) {
       if (!use_[group].mutual || use_[group].other) continue;
       reach(group, progress.completed, index);
@@ -74,7 +74,8 @@ class OutdatedFinder {
     }
   }
 
-  // What a rank has received its peer had enqueued as a send.
+  // What a rank has received its peer had enqueued as a send. A peer that does not name the group
+  // may call it otherwise: what its dump lacks there it need not lack.
   void judge_receives(std::size_t index) {
     const Node& receiver = job_.nodes[index];
     if (!receiver.transfers) return;
@@ -82,7 +83,7 @@ class OutdatedFinder {
       const auto sender = job_.node_of_rank.find(stream.other);
       if (stream.send || sender == job_.node_of_rank.end()) continue;
       Node& node = job_.nodes[sender->second];
-      if (!node.transfers || node.is_outdated()) continue;
+      if (!node.transfers || node.is_outdated() || !node.groups.contains(stream.group)) continue;
       const auto received = std::count_if(list.begin(), list.end(), [&](std::size_t one) {
         return receiver.operations[one].completed;
       });
@@ -133,6 +134,26 @@ std::int64_t last_of(const Node& node, std::size_t group) {
   return last == node.last_seq.end() ? -1 : last->second.seq;
 }
 
+// How a peer stands to an operation that it has completed and another rank has not.
+struct Ahead {
+  bool known = false;
+  std::optional<std::int64_t> completed_ns;
+  std::int64_t more = 0;  // how much more of its kind the peer has enqueued than the rank
+};
+
+Ahead ahead_in_collectives(const Node& node, const Node& peer, const Operation& stuck) {
+  const auto found = peer.collectives.find({stuck.group, stuck.entry.seq});
+  if (found == peer.collectives.end()) return {};
+  return {true, completion_ns(peer, found->second),
+          last_of(peer, stuck.group) - last_of(node, stuck.group)};
+}
+
+Ahead ahead_in_transfers(const Job& job, std::size_t node, std::size_t index) {
+  const OtherEnd end = other_end(job, node, index);
+  if (end.index == kNone) return {};
+  return {true, completion_ns(job.nodes[end.node], end.index), end.enqueued_there - end.enqueued};
+}
+
 }  // namespace
 
 bool is_mutual(const Operation& operation) {
@@ -145,13 +166,13 @@ bool is_seen_earlier(const Job& job, std::size_t node, const Position& position)
   const std::int64_t own = last_sign_ns(job.nodes[node]);
   bool further = false;
   for (const std::size_t peer : *position.peers) {
-    const Node& other = job.nodes[peer];
-    const auto found = other.collectives.find({stuck.group, stuck.entry.seq});
-    if (found == other.collectives.end()) continue;
-    const auto completed = other.operations[found->second].entry.completed_ns;
-    if (completed && *completed <= own) return false;
+    const Ahead ahead = stuck.collective
+                            ? ahead_in_collectives(job.nodes[node], job.nodes[peer], stuck)
+                            : ahead_in_transfers(job, node, position.operation);
+    if (!ahead.known) continue;
+    if (ahead.completed_ns && *ahead.completed_ns <= own) return false;
     // One more is what a peer enqueues that then waits for the rank.
-    further = further || last_of(other, stuck.group) > last_of(job.nodes[node], stuck.group) + 1;
+    further = further || ahead.more > 1;
   }
   return further;
 }

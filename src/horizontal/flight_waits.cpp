@@ -217,29 +217,13 @@ class RankReader {
 
   // What its peer has received it has sent.
   bool is_sent_alone(std::size_t index, Position& position) const {
-    const Operation& operation = node_.operations[index];
-    const Operation* other = other_end(index);
-    if (!operation.send || other == nullptr || !other->completed) return false;
+    if (!node_.operations[index].send) return false;
+    const OtherEnd end = other_end(job_, self_, index);
+    if (end.index == kNone || !job_.nodes[end.node].operations[end.index].completed) return false;
     position.standing = Standing::kStuckAlone;
     position.operation = index;
-    position.peers = without({job_.node_of_rank.at(operation.other)}, kNone);
+    position.peers = without({end.node}, kNone);
     return true;
-  }
-
-  // The other end of a transfer, by its place among all of the pair; null where it is not there, or
-  // the dumps do not hold all.
-  const Operation* other_end(std::size_t index) const {
-    const Operation& operation = node_.operations[index];
-    const auto peer = job_.node_of_rank.find(operation.other);
-    if (operation.other < 0 || !node_.transfers || peer == job_.node_of_rank.end()) return nullptr;
-    const Node& other = job_.nodes[peer->second];
-    if (!other.transfers) return nullptr;
-    const auto ours = node_.transfers->find({operation.group, operation.other, operation.send});
-    const auto theirs = other.transfers->find({operation.group, *node_.rank, !operation.send});
-    if (ours == node_.transfers->end() || theirs == other.transfers->end()) return nullptr;
-    const auto place = static_cast<std::size_t>(
-        std::lower_bound(ours->second.begin(), ours->second.end(), index) - ours->second.begin());
-    return place < theirs->second.size() ? &other.operations[theirs->second[place]] : nullptr;
   }
 
   bool is_mismatched(std::size_t index, Position& position) {
@@ -271,27 +255,19 @@ class RankReader {
     return std::make_shared<const std::vector<Wait>>(1, Wait{node, reason});
   }
 
-  // The sends of a pair meet its receives in their order: the third that is open here is the third
-  // that is open there.
+  // The sends of a pair meet its receives in their order.
   WaitList waits_for_peer(std::size_t index, Position& position) const {
     const Operation& operation = node_.operations[index];
     const auto other = job_.node_of_rank.find(operation.other);
     if (other == job_.node_of_rank.end()) return no_waits();
     const Node& peer = job_.nodes[other->second];
     if (!peer.has_dump) return one_wait(other->second, WaitReason::kNoDump);
-    // A send that was completed is on its way, whatever else its rank is at.
-    const Operation* end = other_end(index);
-    if (end != nullptr && end->completed) return no_waits();
-    std::size_t before = 0;
-    for (const std::size_t one : node_.pending) {
-      if (one == index) break;
-      if (stream_of(node_.operations[one]) == stream_of(operation)) ++before;
-    }
-    for (const std::size_t one : peer.pending) {
-      if (!meets(peer.operations[one], operation) || before-- > 0) continue;
-      if (peer.place[one] == 0) return no_waits();
-      if (peer.is_outdated()) break;
-      return one_wait(other->second, WaitReason::kBehind);
+    const OtherEnd end = other_end(job_, self_, index);
+    const std::size_t meeting = end.known ? end.index : pending_end(index, peer);
+    if (meeting != kNone) {
+      // A send that was completed is on its way, whatever else its rank is at.
+      if (peer.operations[meeting].completed || peer.place[meeting] == 0) return no_waits();
+      if (!peer.is_outdated()) return one_wait(other->second, WaitReason::kBehind);
     }
     if (peer.is_outdated() || is_unclear(peer, operation)) {
       position.unclear = without({other->second}, kNone);
@@ -300,16 +276,34 @@ class RankReader {
     return one_wait(other->second, WaitReason::kNotEnqueued);
   }
 
+  // Where places do not tell: the third that is open here is the third that is open there.
+  std::size_t pending_end(std::size_t index, const Node& peer) const {
+    const Operation& operation = node_.operations[index];
+    std::size_t before = 0;
+    for (const std::size_t one : node_.pending) {
+      if (one == index) break;
+      if (stream_of(node_.operations[one]) == stream_of(operation)) ++before;
+    }
+    for (const std::size_t one : peer.pending) {
+      if (meets(peer.operations[one], operation) && before-- == 0) return one;
+    }
+    return kNone;
+  }
+
   bool meets(const Operation& theirs, const Operation& ours) const {
     return theirs.group == ours.group && theirs.other == *node_.rank && theirs.send != ours.send;
   }
 
-  // Whether the other end may be among what cannot be relied on.
+  // Whether the other end may be among what cannot be relied on, or what is open with a peer that
+  // is not known, for the dump does not list the group's ranks.
   bool is_unclear(const Node& peer, const Operation& operation) const {
     const auto holes = peer.holes.find(kNone);
     if (holes != peer.holes.end() && !holes->second.empty()) return true;
-    return std::any_of(peer.operations.begin(), peer.operations.end(),
-                       [&](const Operation& one) { return one.doubtful && meets(one, operation); });
+    return std::any_of(peer.operations.begin(), peer.operations.end(), [&](const Operation& one) {
+      if (one.doubtful) return meets(one, operation);
+      return !one.collective && !one.wrapper && !one.completed && one.other < 0 &&
+             one.send != operation.send && one.entry.group == operation.entry.group;
+    });
   }
 
   const Job& job_;

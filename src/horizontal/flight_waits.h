@@ -55,8 +55,8 @@ struct Position {
 std::vector<Position> find_positions(const Job& job);
 
 // Whether all that a node's dump tells lies before the first of its peers completed what the node
-// is stuck in, by the hosts' clocks, and a peer has enqueued several more of that group: so does a
-// dump look that was written earlier, and one of a rank that hangs.
+// is stuck in, by the hosts' clocks, and a peer has enqueued several more of that group, or of the
+// transfers of both: so does a dump look that was written earlier, and one of a rank that hangs.
 bool is_seen_earlier(const Job& job, std::size_t node, const Position& position);
 
 // A collective that was called differently: the calls of the few, against those of the most. Where

@@ -58,7 +58,7 @@ class ShiftFinder {
     Fit best = fit(0, kSamples);
     if (!meets_half(0)) best.scatter = -1;
     take_near(best);
-    take_far(best);
+    if (!is_decisive(best)) take_far(best);
     if (best.scatter < 0) return {0, ShiftBy::kTimes, agreement(0)};
     return decide(best);
   }
@@ -145,6 +145,17 @@ class ShiftFinder {
     }
   }
 
+  // Sequences of one length that fit plainly best at a near place, where the clocks lie together
+  // too: no far one has to be looked for. Without the clocks it might be a whole step away.
+  bool is_decisive(const Fit& best) const {
+    if (size_ != count_ || best.scatter < 0) return false;
+    if (std::abs(by_clocks() - best.by) > kNear) return false;
+    return std::all_of(fits_.begin(), fits_.end(), [&](const Fit& one) {
+      return one.by == best.by || one.scatter < 0 ||
+             one.scatter > best.scatter / kMuch + kRivalFloorNs;
+    });
+  }
+
   void take_far(Fit& best) {
     for (const std::ptrdiff_t by : candidates()) {
       const bool judged =
@@ -178,12 +189,14 @@ class ShiftFinder {
     return list;
   }
 
-  // Where the middle of the sequence lies in the reference, if both clocks are right.
+  // Where the middle of the sequence lies in the reference, if both clocks are right. Operations
+  // overlap: ends are not in order.
   std::ptrdiff_t by_clocks() const {
     const std::ptrdiff_t middle = count_ / 2;
     const std::int64_t end = sequence_.ends[static_cast<std::size_t>(middle)];
-    const auto place = std::lower_bound(reference_.ends.begin(), reference_.ends.end(), end);
-    return (place - reference_.ends.begin()) - middle;
+    return std::count_if(reference_.ends.begin(), reference_.ends.end(),
+                         [end](std::int64_t one) { return one < end; }) -
+           middle;
   }
 
   using Places = std::unordered_map<std::uint64_t, std::ptrdiff_t>;

@@ -9,7 +9,8 @@ namespace teller::horizontal_detail {
 
 // Operations of one rank, in its order.
 struct Sequence {
-  std::vector<std::int64_t> ends;    // ns on the rank's clock
+  // ns on the rank's clock, within ± kTimeLimitNs; not in order where operations overlap.
+  std::vector<std::int64_t> ends;
   std::vector<std::uint64_t> calls;  // what is called: equal for what may be one collective
 };
 

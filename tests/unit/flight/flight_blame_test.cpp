@@ -321,6 +321,99 @@ TEST(FlightBlame, ADumpThatMayBeEarlierIsSaidToBe) {
   EXPECT_EQ(job.culprits(), Ranks{1});
 }
 
+// Rank 0 sent twice and stopped; rank 1 waits for the third.
+Scenario stopped_sender() {
+  Scenario job(3);
+  for (int number = 1; number < 4; ++number) {
+    if (number < 3) job.add(0, "0", number, "send 0->1", "completed");
+    job.add(1, "0", number, "recv 1<-0", number < 3 ? "completed" : "started");
+  }
+  return job;
+}
+
+TEST(FlightBlame, ASenderThatDoesNotListItsGroupIsNamedAllTheSame) {
+  // Another dump lists it.
+  Scenario job = stopped_sender();
+  job.dump(0).config["0"].ranks.clear();
+  EXPECT_EQ(job.culprits(), Ranks{0});
+  EXPECT_EQ(job.blame().verdict, "rank_behind");
+  EXPECT_EQ(job.job_.groups.size(), 1u);
+  EXPECT_FALSE(job.job_.nodes[0].is_outdated());
+  // Two lists may be it: with whom it transferred is not known, and its dump is not called earlier.
+  job.dump(2).config["0"].ranks = {0, 2};
+  EXPECT_EQ(job.culprits(), Ranks{0});
+  EXPECT_EQ(job.job_.groups.size(), 3u);
+  EXPECT_FALSE(job.job_.nodes[0].transfers.has_value());
+  // Nor where it has no transfer at all, nor anything of that group.
+  job.dump(0).entries.clear();
+  EXPECT_EQ(job.culprits(), Ranks{0});
+  EXPECT_FALSE(job.job_.nodes[0].is_outdated());
+  // A send that is open may be what rank 1 waits for.
+  for (int number = 1; number < 4; ++number) {
+    job.add(0, "0", number, "send 0->1", number < 3 ? "completed" : "scheduled");
+  }
+  EXPECT_EQ(job.blame().verdict, "unclear");
+}
+
+TEST(FlightBlame, AGroupWithoutAListIsThatOfTheDumpsThatListIt) {
+  for (const bool is_named : {true, false}) {
+    Scenario job(3);
+    job.add_all(up_to(3), "0", 1, "all_reduce", "completed");
+    job.add_all(up_to(3), "0", 2, "all_reduce");
+    job.dump(1).config["0"].ranks.clear();
+    if (!is_named) job.dump(1).config.clear();
+    EXPECT_EQ(job.blame().verdict, "all_in_one_place");
+    EXPECT_EQ(job.job_.groups.size(), 1u);
+    EXPECT_EQ(job.job_.groups[0].description, "group 0");
+  }
+}
+
+TEST(FlightBlame, TransfersMeetByTheirPlaceAndNotByWhatIsOpen) {
+  // The first send is open on rank 0, and was received: the second one never was enqueued.
+  Scenario job(2);
+  job.add(0, "0", 1, "send 0->1", "started");
+  job.add(1, "0", 1, "recv 1<-0", "completed");
+  job.add(1, "0", 2, "recv 1<-0", "started");
+  EXPECT_EQ(job.culprits(), Ranks{0});
+  EXPECT_EQ(job.blame().verdict, "rank_stuck");
+  EXPECT_EQ(job.positions_[1].standing, Standing::kWaits);
+  ASSERT_EQ(job.positions_[1].waits->size(), 1u);
+  EXPECT_EQ(job.positions_[1].waits->front().reason, WaitReason::kNotEnqueued);
+  // It was, behind the first.
+  job.add(0, "0", 2, "send 0->1");
+  job.blame();
+  ASSERT_EQ(job.positions_[1].waits->size(), 1u);
+  EXPECT_EQ(job.positions_[1].waits->front().reason, WaitReason::kBehind);
+}
+
+TEST(FlightBlame, ASenderThatIsAwaitedMayHaveBeenDumpedEarlierToo) {
+  for (const bool batched : {false, true}) {
+    Scenario job(3);
+    job.add_all(up_to(3), "0", 1, "all_reduce", "completed");
+    job.add(0, "0", 1, "send 0->1", "started");
+    const auto received = [&](const char* name) -> FlightEntry& {
+      FlightEntry& entry = job.add(1, "0", 1, name, "completed");
+      entry.completed_ns = 5000;
+      return entry;
+    };
+    if (batched) {
+      job.add(1, "0", 1, "recv 1<-0");
+      received("coalesced");
+    } else {
+      received("recv 1<-0");
+    }
+    job.add(1, "0", 2, "recv 1<-0", "started");
+    job.add(2, "0", 1, "recv 2<-1", "started");
+    EXPECT_FALSE(job.blame().may_be_earlier);  // rank 1 is one ahead: it waits for that one
+    job.add(1, "0", 3, "recv 1<-0");
+    EXPECT_EQ(job.culprits(), Ranks{0});
+    EXPECT_TRUE(job.blame().may_be_earlier);
+    // It lived on after its peer's end.
+    job.dump(0).entries.back().created_ns = 6000;
+    EXPECT_FALSE(job.blame().may_be_earlier);
+  }
+}
+
 TEST(FlightBlame, ADifferentCallIsNamed) {
   Scenario job(4);
   job.add_all({0, 1, 3}, "0", 1, "all_reduce");

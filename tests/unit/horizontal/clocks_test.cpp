@@ -129,6 +129,20 @@ TEST(Clocks, Hostile) {
   EXPECT_TRUE(std::isfinite(clocks.aligned(1, kTimeLimitNs)));
 }
 
+// A clock that is off by all times there are, and then by none: what it is roughly off by, taken
+// from a time, fits (undefined behaviour shows with the sanitizers).
+TEST(Clocks, HostileInTurn) {
+  Operations ops = ranks(2);
+  for (int n = 0; n < 9; ++n) {
+    const std::int64_t end = n < 8 ? -kTimeLimitNs : kTimeLimitNs;
+    add(ops, 0, "all_reduce", -kTimeLimitNs, kTimeLimitNs).sequence = n;
+    add(ops, 1, "all_reduce", -kTimeLimitNs, end).sequence = n;
+  }
+  const Clocks clocks = align_clocks(ops, match(ops));
+  EXPECT_TRUE(std::isfinite(clocks.ranks[1].offset_ns));
+  EXPECT_LT(clocks.ranks[1].offset_ns, 0);
+}
+
 // A pipeline: each micro batch goes from stage to stage, and back where `back`; what is sent takes
 // 50 us after the later of both has come.
 struct Pipeline {
@@ -259,6 +273,10 @@ TEST(ClocksOfPairs, WhatIsNotConnectedIsSaid) {
   EXPECT_EQ(clocks.ranks[3].base, 2u);
   EXPECT_TRUE(clocks.ranks[2].reference);
   EXPECT_NEAR(clocks.ranks[3].offset_ns, 1e9, 40e3);
+  // The residual is that of both trees.
+  EXPECT_NE(clocks.ranks[1].residual_ns, clocks.ranks[3].residual_ns);
+  EXPECT_DOUBLE_EQ(clocks.residual_ns,
+                   (clocks.ranks[1].residual_ns + clocks.ranks[3].residual_ns) / 2);
   // Too few tell nothing.
   const Operations few = run(job, 2, 20e6);
   const Clocks none = align_clocks(few, match(few));

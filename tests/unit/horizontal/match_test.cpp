@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <limits>
 #include <random>
 #include <vector>
 
+#include "horizontal/match_shift.h"
 #include "ranks.h"
 
 namespace teller::horizontal_detail {
@@ -138,6 +141,51 @@ TEST(Match, WhatRepeatsWithoutADifferenceIsAmbiguous) {
   EXPECT_EQ(found.ambiguous, 1u);
   EXPECT_EQ(found.by_clocks, 0u);
   EXPECT_EQ(match(run({120, 40, 0, 0, false})).by_clocks, 1u);
+}
+
+// Operations that overlap: the longest of all ends last, though it began in the middle.
+TEST(Match, ClocksPlaceWhatOverlaps) {
+  Sequence reference, sequence;
+  for (int n = 0; n < 400; ++n) reference.ends.push_back(n * 1'000'000);
+  sequence.ends.assign(reference.ends.begin() + 150, reference.ends.begin() + 350);
+  reference.ends[200] = 900'000'000;
+  sequence.ends[50] = 900'000'000;
+  reference.calls.assign(reference.ends.size(), 1);
+  sequence.calls.assign(sequence.ends.size(), 1);
+  const Shift found = find_shift(reference, sequence, true);
+  EXPECT_EQ(found.by, 150);
+}
+
+// `count` calls at uneven times, from call `from` on.
+Sequence uneven(int count, int from) {
+  Sequence made;
+  std::mt19937_64 random(3);
+  std::int64_t t = 0;
+  for (int n = 0; n < from + count; ++n) {
+    t += 1'000'000 + static_cast<std::int64_t>(random() % 1'000'000);
+    if (n < from) continue;
+    made.ends.push_back(t);
+    made.calls.push_back(static_cast<std::uint64_t>(n % 3));
+  }
+  return made;
+}
+
+std::clock_t cost_of(const Sequence& reference, const Sequence& sequence, std::ptrdiff_t by) {
+  const std::clock_t begin = std::clock();
+  EXPECT_EQ(find_shift(reference, sequence, false).by, by);
+  return std::clock() - begin;
+}
+
+// Most ranks record the same: what fits is not looked for anywhere else.
+TEST(Match, SequencesThatFitAreCheap) {
+  const Sequence whole = uneven(30'000, 0);
+  const std::clock_t same = cost_of(whole, whole, 0);
+  EXPECT_LT(4 * same, cost_of(whole, uneven(29'999, 1), 1));
+}
+
+// … and what does not is, though both are equally long.
+TEST(Match, EquallyLongWindowsThatBeginFarApart) {
+  EXPECT_EQ(find_shift(uneven(400, 0), uneven(400, 60), false).by, 60);
 }
 
 // A call that is rare is placed by the others of its group.
