@@ -93,7 +93,8 @@ def test_context_can_be_off_and_counts_towards_the_size(tmp_path: Path) -> None:
     run = tmp_path / "small"
     assert trace(run, PYTHON, "-c", "import time; time.sleep(2.5)", options=("--max-size", "700")).returncode == 0
     assert "--max-size" in manifest(run)["capture_stopped"]
-    assert len(of_kind(run, "host")) < 3
+    # The size may be used up before the first sample.
+    assert not (run / "context.jsonl").exists() or len(of_kind(run, "host")) < 3
 
 
 def test_samples_outlive_their_recorder(tmp_path: Path) -> None:
