@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "base/hex.h"
+
 namespace teller {
 
 namespace {
@@ -34,13 +36,7 @@ std::string Sha256::hex() {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
   EVP_DigestFinal_ex(evp(context_), digest.data(), &size);
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (unsigned int i = 0; i < size; ++i) {
-    text += kDigits[digest[i] >> 4];
-    text += kDigits[digest[i] & 15];
-  }
-  return text;
+  return hex_text(std::span(digest).first(size));
 }
 
 }  // namespace teller

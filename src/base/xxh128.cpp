@@ -4,6 +4,8 @@
 
 #include <new>
 
+#include "base/hex.h"
+
 namespace teller {
 
 namespace {
@@ -34,13 +36,7 @@ void Xxh128::update(std::string_view data) {
 std::string Xxh128::hex() const {
   XXH128_canonical_t bytes;
   XXH128_canonicalFromHash(&bytes, XXH3_128bits_digest(xxh3(state_)));
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const unsigned char byte : bytes.digest) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
+  return hex_text(bytes.digest);
 }
 
 }  // namespace teller

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "horizontal/doing.h"
 #include "horizontal/horizontal.h"
 #include "run_folder/diagnosis_file.h"
@@ -15,12 +16,6 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr std::uint64_t kReportLimit = 256u << 20;
-
-Json member(const Json& owner, const char* key) {
-  if (!owner.is_object()) return nullptr;
-  const auto found = owner.find(key);
-  return found == owner.end() ? Json() : *found;
-}
 
 // horizontal.json; null where the run has none that is current.
 Result<Json> read_comparison(const RunFolder& run) {

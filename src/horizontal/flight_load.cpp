@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
+#include "base/json_fields.h"
 #include "horizontal/flight.h"
 #include "horizontal/flight_job.h"
 #include "run_folder/event_file.h"
@@ -20,18 +21,6 @@ struct RanksSeen {
   std::vector<bool> is_seen;  // by rank
   std::size_t count = 0;
 };
-
-const Json& member(const Json& object, const char* key) {
-  static const Json none;
-  if (!object.is_object()) return none;
-  const auto found = object.find(key);
-  return found == object.end() ? none : *found;
-}
-
-std::string text_of(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  return value.is_string() ? value.get<std::string>() : "";
-}
 
 void read_config(const Json& flight, Dump& dump) {
   const Json& config = member(flight, "pg_config");

@@ -1,6 +1,7 @@
 // Opcodes that are not run, and why.
 #include <string>
 
+#include "base/hex.h"
 #include "importers/pickle_machine.h"
 
 namespace teller::pickle_detail {
@@ -66,8 +67,7 @@ const char* unread_name(unsigned char opcode) {
 }
 
 std::string hex(unsigned char byte) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  return {'0', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+  return "0x" + hex_text({&byte, 1});
 }
 
 }  // namespace

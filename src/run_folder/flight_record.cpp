@@ -6,6 +6,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/json_fields.h"
+
 namespace teller {
 
 namespace {
@@ -47,12 +49,6 @@ constexpr int kVersionMajor = 2;
 constexpr int kNewestMinor = 10;
 constexpr std::size_t kShownVersion = 32;
 
-const Json& member(const Json& object, const char* key) {
-  static const Json none;
-  const auto found = object.find(key);
-  return found == object.end() ? none : *found;
-}
-
 // Reads fields of an entry, and keeps the keys of those that are not of their kind.
 class Fields {
  public:
@@ -85,11 +81,6 @@ class Fields {
   const Json& json_;
   std::vector<std::string>& unread_;
 };
-
-std::string text_of(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  return value.is_string() ? value.get<std::string>() : "";
-}
 
 FlightState state_of(std::string_view text) {
   if (text == "scheduled") return FlightState::kScheduled;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/json_fields.h"
 #include "run_folder/chains.h"
 #include "run_folder/event_file.h"
 #include "run_folder/run_folder.h"
@@ -16,11 +17,6 @@ namespace teller {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string text_of(const Json& object, const char* key) {
-  const Json value = object.is_object() ? object.value(key, Json()) : Json();
-  return value.is_string() ? value.get<std::string>() : "";
-}
 
 template <typename T>
 std::string message_of(const Result<T>& result) {

@@ -91,13 +91,7 @@ class Ranks:
         for rank in members:
             stop = end + self.random.uniform(0, 0.02)
             if self.device:
-                self.correlation += 1
-                self.event(rank, "record_param_comms", self.now[rank], self.now[rank] + 0.012, "cpu_op", **facts)
-                self.event(rank, "cudaLaunchKernelExC", self.now[rank] + 0.003, self.now[rank] + 0.01, "cuda_runtime",
-                           correlation=self.correlation)
-                self.event(rank, f"ncclDevKernel_{name}_RING_LL", begins[rank], stop, "kernel", 20,
-                           correlation=self.correlation, device=0, stream=20, **facts)
-                self.now[rank] += 0.015
+                self.device_call(rank, f"ncclDevKernel_{name}_RING_LL", begins[rank], stop, facts)
                 self.free[rank] = stop
             else:
                 begin = self.now[rank]
@@ -106,6 +100,15 @@ class Ranks:
                 self.event(rank, f"gloo:{kind}", begin + 0.002, stop - 0.001, "user_annotation")
                 self.now[rank] = stop + 0.005
         self.number += 1
+
+    def device_call(self, rank: int, kernel: str, begin: float, end: float, facts: dict) -> None:
+        """An operation between ranks as its host asks for it, and its kernel."""
+        self.correlation += 1
+        self.event(rank, "record_param_comms", self.now[rank], self.now[rank] + 0.012, "cpu_op", **facts)
+        self.event(rank, "cudaLaunchKernelExC", self.now[rank] + 0.003, self.now[rank] + 0.01, "cuda_runtime",
+                   correlation=self.correlation)
+        self.event(rank, kernel, begin, end, "kernel", 20, correlation=self.correlation, device=0, stream=20, **facts)
+        self.now[rank] += 0.015
 
     def transfer(self, sender: int, receiver: int, elements: int, ms: float) -> None:
         """One rank sends, the next receives; both leave when all is there. Each records the other end alone."""
@@ -119,13 +122,7 @@ class Ranks:
             self.counts[rank] += 1
             stop = end + self.random.uniform(0, 0.02)
             if self.device:
-                self.correlation += 1
-                self.event(rank, "record_param_comms", self.now[rank], self.now[rank] + 0.012, "cpu_op", **facts)
-                self.event(rank, "cudaLaunchKernelExC", self.now[rank] + 0.003, self.now[rank] + 0.01, "cuda_runtime",
-                           correlation=self.correlation)
-                self.event(rank, "ncclDevKernel_SendRecv", begins[rank], stop, "kernel", 20, correlation=self.correlation,
-                           device=0, stream=20, **facts)
-                self.now[rank] += 0.015
+                self.device_call(rank, "ncclDevKernel_SendRecv", begins[rank], stop, facts)
             else:
                 begin = self.now[rank]
                 self.event(rank, f"c10d::{kind}", begin, stop, "cpu_op")
