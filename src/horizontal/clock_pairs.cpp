@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <queue>
 #include <set>
 #include <utility>
