@@ -3,6 +3,8 @@
 // either may be a collective or a transfer.
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <vector>
 
 #include "horizontal/flight_job.h"
 
@@ -107,6 +109,51 @@ class MixedStatus {
   std::int64_t most_;
 };
 
+// Dumps without an open operation that give this number as the last work enqueued and the last
+// completed, of which it is not known whether it is a collective.
+bool may_have_completed(const Node& node, std::size_t group, std::int64_t seq) {
+  const auto raw = node.status.find(group);
+  const auto read = node.progress.find(group);
+  return raw != node.status.end() && raw->second.enqueued == seq && raw->second.completed == seq &&
+         read != node.progress.end() && read->second.enqueued < 0 && node.pending.empty();
+}
+
+// The first collective of each group that a rank has open.
+std::map<std::size_t, std::int64_t> first_open_collectives(const Job& job) {
+  std::map<std::size_t, std::int64_t> first;
+  for (const Node& node : job.nodes) {
+    for (const std::size_t index : node.pending) {
+      const Operation& one = node.operations[index];
+      if (!one.collective) continue;
+      const auto [found, is_new] = first.emplace(one.group, one.entry.seq);
+      if (!is_new) found->second = std::min(found->second, one.entry.seq);
+    }
+  }
+  return first;
+}
+
+// Where most of a group, and three ranks at least, have nothing open and give as their last work
+// the very number of the collective that the others wait in, it is that collective: they have left
+// it, rather than each having made as many transfers, and the same ranks all being late.
+void agree_on_numbers(Job& job) {
+  for (const auto& [group, seq] : first_open_collectives(job)) {
+    if (!job.groups[group].has_p2p) continue;
+    const std::vector<std::size_t>& present = job.groups[group].present;
+    std::vector<std::size_t> agreed;
+    bool all = true;
+    for (const std::size_t index : present) {
+      const Node& node = job.nodes[index];
+      if (may_have_completed(node, group, seq)) {
+        agreed.push_back(index);
+      } else {
+        all = all && node.collectives.contains({group, seq});
+      }
+    }
+    if (!all || agreed.size() < 3 || agreed.size() * 2 <= present.size()) continue;
+    for (const std::size_t index : agreed) job.nodes[index].progress[group] = {seq, seq, -1};
+  }
+}
+
 }  // namespace
 
 void read_statuses(Job& job) {
@@ -126,6 +173,7 @@ void read_statuses(Job& job) {
       }
     }
   }
+  agree_on_numbers(job);
 }
 
 }  // namespace teller::flight
