@@ -7,8 +7,9 @@ cd "$(dirname "$0")/.."
 jobs=$(nproc)
 if [ "${1:-}" = -j ]; then jobs=$2; fi
 
-tests=(base_test preload_test capture_test context_test importers_test run_folder_test)
+tests=(base_threads_test preload_test capture_threads_test context_threads_test importers_threads_test run_folder_threads_test)
 launcher=()
+export CCACHE_DEPEND=1  # without a preprocessor's run of its own for what is not in the cache
 if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
 mkdir -p build
 log=build/tsan.log
@@ -23,7 +24,7 @@ run=()
 if command -v setarch >/dev/null && setarch -R true 2>/dev/null; then run=(setarch -R); fi
 export TSAN_OPTIONS="halt_on_error=1 ${TSAN_OPTIONS:-}"
 for test in "${tests[@]}"; do
-  folder=${test%_test}
+  folder=${test%_test} folder=${folder%_threads}
   echo "== $test under the thread sanitizer"
   "${run[@]}" "build/tsan/tests/unit/$folder/$test" --gtest_brief=1
 done

@@ -94,6 +94,7 @@ install_engines() {
 build_teller() {
   say "building teller in $build (the first time takes a few minutes; all of it goes to build.log)"
   local launcher=() targets=()
+  export CCACHE_DEPEND=1  # without a preprocessor's run of its own for what is not in the cache
   if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
   if [ $# -gt 0 ]; then targets=(--target "$@"); fi
   cd "$root"

@@ -1,6 +1,5 @@
 #include "capture/process_table.h"
 
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +18,12 @@ namespace {
 
 // Samples after which a process that is not ours is looked at again: its id may have been reused.
 constexpr std::uint64_t kRecheckSamples = 64;
+
+// Whether there is no such process, or nothing of it but a status for its parent.
+bool has_ended(std::int64_t pid) {
+  const auto stat = read_stat(pid);
+  return !stat || stat->state == 'Z';
+}
 
 }  // namespace
 
@@ -45,8 +50,8 @@ void ProcessTable::add_root(std::int64_t pid, std::vector<std::string> argv) {
 void ProcessTable::add_traced(std::int64_t pid, std::int64_t ppid) {
   const auto gone = std::find_if(processes_.rbegin(), processes_.rend(),
                                  [&](const ProcessInfo& process) { return process.pid == pid; });
-  const bool just_ended = !alive_.contains(pid) && gone != processes_.rend();
-  if (just_ended && kill(static_cast<pid_t>(pid), 0) != 0) {
+  const bool was_seen = !alive_.contains(pid) && gone != processes_.rend();
+  if (was_seen && has_ended(pid)) {
     gone->library = true;  // its greeting was read after its end
     changed_ = true;
     return;
