@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <numeric>
+#include <string_view>
 
 namespace teller::flight {
 
 namespace {
+
+// How PyTorch describes the group of all ranks.
+constexpr std::string_view kDefaultGroup = "default_pg";
 
 // A name that is a plain number, as PyTorch gives groups their names in the order of their making.
 std::optional<std::int64_t> group_number(const std::string& name) {
@@ -264,6 +269,11 @@ class JobMaker {
         Group& group = job_.groups[index];
         if (!job_.nodes[i].rank || group.ranks.empty()) group.members.push_back(i);
       }
+    }
+    for (Group& group : job_.groups) {
+      if (!group.ranks.empty() || group.description != kDefaultGroup) continue;
+      group.members.resize(used_.size());
+      std::iota(group.members.begin(), group.members.end(), std::size_t{0});
     }
     for (Group& group : job_.groups) {
       for (const std::size_t member : group.members) {

@@ -57,7 +57,11 @@ class Stands {
           missing.push_back({member, WaitReason::kNotEnqueued});
           break;
         case Reached::kBehind:
-          missing.push_back({member, WaitReason::kBehind});
+          if (waits_for_unknown(member)) {
+            stand.unclear.push_back(member);
+          } else {
+            missing.push_back({member, WaitReason::kBehind});
+          }
           break;
         case Reached::kThere:
           add_there(member, place, stand, not_started);
@@ -67,11 +71,31 @@ class Stands {
           break;
       }
     }
+    add_perhaps_members(place.first, stand);
     std::vector<Wait> both = missing;
     both.insert(both.end(), not_started.begin(), not_started.end());
     stand.missing = std::make_shared<const std::vector<Wait>>(std::move(missing));
     stand.missing_started = std::make_shared<const std::vector<Wait>>(std::move(both));
     if (stand.mismatch != nullptr) blame_few(stand);
+  }
+
+  // What it has enqueued first does not tell for whom it waits there: perhaps for those who wait
+  // for it here.
+  bool waits_for_unknown(std::size_t member) const {
+    const Node& node = job_.nodes[member];
+    return tells_nothing(job_, node, node.operations[node.pending.front()]);
+  }
+
+  // Of a group that no dump lists, ranks with nothing open may be members that have not come.
+  void add_perhaps_members(std::size_t group, Stand& stand) const {
+    const Group& asked = job_.groups[group];
+    if (!asked.ranks.empty()) return;
+    const std::set<std::size_t> known(asked.members.begin(), asked.members.end());
+    for (std::size_t node = 0; node < job_.nodes.size(); ++node) {
+      const Node& one = job_.nodes[node];
+      if (one.has_dump && one.pending.empty() && !known.contains(node))
+        stand.unclear.push_back(node);
+    }
   }
 
   static void blame_few(Stand& stand) {
@@ -140,7 +164,7 @@ class RankReader {
       if (is_stuck_alone(head, position)) return position;
     }
     for (const std::size_t head : heads) {
-      if (tells_nothing(node_.operations[head])) continue;
+      if (tells_nothing(job_, node_, node_.operations[head])) continue;
       read_first(head, position);
       return position;
     }
@@ -158,12 +182,6 @@ class RankReader {
       if (seen.insert(stream_of(node_.operations[index])).second) heads.push_back(index);
     }
     return heads;
-  }
-
-  // Where it is not known who takes part.
-  bool tells_nothing(const Operation& operation) const {
-    if (operation.collective) return job_.groups[operation.group].members.empty();
-    return operation.other < 0 || !node_.rank;
   }
 
   // What was enqueued first is what this rank waits in. What lies behind it tells nothing: hosts
@@ -198,7 +216,7 @@ class RankReader {
 
   WaitList waits_in(std::size_t index, Position& position) {
     const Operation& operation = node_.operations[index];
-    if (tells_nothing(operation)) return no_waits();
+    if (tells_nothing(job_, node_, operation)) return no_waits();
     return operation.collective ? waits_in_collective(operation, position)
                                 : waits_for_peer(index, position);
   }
@@ -313,6 +331,11 @@ class RankReader {
 };
 
 }  // namespace
+
+bool tells_nothing(const Job& job, const Node& node, const Operation& operation) {
+  if (operation.collective) return job.groups[operation.group].members.empty();
+  return operation.other < 0 || !node.rank;
+}
 
 std::vector<Position> find_positions(const Job& job) {
   const std::vector<Mismatch> mismatches = find_mismatches(job);

@@ -50,6 +50,9 @@ struct Position {
   std::string detail;  // kMismatched: what differs, in words
 };
 
+// Whether it is not known who takes part, so that waiting there tells of nobody.
+bool tells_nothing(const Job& job, const Node& node, const Operation& operation);
+
 // By node; near-linear in the dumps, the groups' sizes and the ranks together. What a rank has
 // enqueued first of what is open decides, unless its peers have completed any of it.
 std::vector<Position> find_positions(const Job& job);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -47,7 +49,7 @@ class Writer {
     std::string words = plain(node);
     if (!position.unclear->empty()) {
       words += "; whether " + nodes_words(job_, *position.unclear) +
-               " came cannot be told: " + why_unclear(*position.unclear);
+               " came cannot be told: " + why_unclear(node);
     }
     return words;
   }
@@ -82,15 +84,30 @@ class Writer {
     return absent_words(node);
   }
 
-  std::string why_unclear(const std::vector<std::size_t>& nodes) const {
-    const auto outdated = std::count_if(nodes.begin(), nodes.end(), [this](std::size_t one) {
-      return job_.nodes[one].is_outdated();
-    });
-    const char* contradict = "entries there contradict themselves or cannot be read";
-    const char* earlier = "the dump is of an earlier moment";
-    if (outdated == 0) return contradict;
-    if (static_cast<std::size_t>(outdated) == nodes.size()) return earlier;
-    return std::string(earlier) + ", or " + contradict;
+  // Why it is not known whether peers of a rank came; each reason once.
+  std::string why_unclear(std::size_t node) const {
+    std::set<std::string_view> reasons;
+    for (const std::size_t one : *positions_[node].unclear) reasons.insert(why_unclear(node, one));
+    std::string words;
+    for (const std::string_view reason : reasons) {
+      words += (words.empty() ? "" : ", or ") + std::string(reason);
+    }
+    return words;
+  }
+
+  std::string_view why_unclear(std::size_t node, std::size_t peer) const {
+    const Node& other = job_.nodes[peer];
+    const Operation& operation = job_.nodes[node].operations[positions_[node].operation];
+    const Group& group = job_.groups[operation.group];
+    if (other.is_outdated()) return "the dump is of an earlier moment";
+    const bool is_member =
+        std::find(group.members.begin(), group.members.end(), peer) != group.members.end();
+    if (!is_member) return "nothing is open there, and no dump lists the ranks of the group";
+    if (other.pending.empty() ||
+        !tells_nothing(job_, other, other.operations[other.pending.front()])) {
+      return "entries there contradict themselves or cannot be read";
+    }
+    return "what is open there before it does not tell who takes part";
   }
 
   std::string at(std::size_t node) const {
@@ -286,8 +303,9 @@ std::string explanation_words(const Job& job, const RankWords& words, const Blam
   }
   if (blame.verdict == "unclear") {
     return "Ranks are in operations that are not completed, and whether all their peers came "
-           "cannot be told: dumps are of an earlier moment, or entries contradict themselves or "
-           "cannot be read, and nobody is blamed on their word alone." +
+           "cannot be told: dumps are of an earlier moment, entries contradict themselves or "
+           "cannot be read, or no dump lists the ranks of a group. Nobody is blamed on their "
+           "word alone." +
            lacking;
   }
   std::string text;

@@ -42,6 +42,24 @@ def test_who_is_to_blame_is_named(tmp_path: Path, case: flight_matrix.Case) -> N
     assert said[0] == said[1]
 
 
+# PyTorch before 2.4 listed no group's ranks.
+WITHOUT_LISTS = ("host_stuck-tp_dp-8-0", "host_stuck-pp_dp-8-0", "another_dump_is_missing-tp_pp_dp-8-0",
+                 "many_dumps_are_missing-pp_dp-8-0", "device_stuck-pp_dp-8-0")
+
+
+@pytest.mark.parametrize("case", [case for case in flight_matrix.cases((8,), 1) if case.seed in WITHOUT_LISTS],
+                         ids=lambda case: case.seed)
+def test_groups_that_no_dump_lists_put_the_blame_on_no_innocent(tmp_path: Path, case: flight_matrix.Case) -> None:
+    dumps = tmp_path / "dumps"
+    dumps.mkdir()
+    for rank in set(range(case.world)) - case.absent:
+        dump = case.dump(rank)
+        del dump["pg_config"]
+        (dumps / f"trace_{rank}").write_bytes(pickle.dumps(dump, 2))
+    found = diagnose(dumps, tmp_path / "run")
+    assert set(found["culprit_ranks"]) <= case.allowed, (found["verdict"], found["culprit_ranks"])
+
+
 def write_job(job: Job, folder: Path, change=lambda rank, dump: None, form: str = "pickle") -> Path:
     """Dumps of all ranks, each changed first."""
     folder.mkdir(exist_ok=True)
