@@ -194,7 +194,20 @@ class RankResolver {
     return true;
   }
 
+  // More dumps than there can be ranks, and names that number all of them: several are of one rank,
+  // at several moments.
+  bool ranks_repeat() const {
+    std::set<int> named;
+    for (const FlightClue& clue : clues_) {
+      if (!clue.candidates || !clue.in_name || !may_be_.contains(*clue.in_name)) return false;
+      named.insert(*clue.in_name);
+    }
+    return clues_.size() > may_be_.size() && named.size() == may_be_.size();
+  }
+
+  // A number that several names have is nobody's: each host may count its own.
   void give_by_name() {
+    const bool repeat = ranks_repeat();
     std::map<int, int> wanted;
     for (std::size_t i = 0; i < clues_.size(); ++i) {
       if (!ranks_[i].rank && clues_[i].in_name) ++wanted[*clues_[i].in_name];
@@ -205,7 +218,8 @@ class RankResolver {
       const auto& candidates = clues_[i].candidates;
       const bool may_be =
           !candidates || std::binary_search(candidates->begin(), candidates->end(), rank);
-      if (may_be && wanted[rank] == 1 && !given_.contains(rank)) give(i, rank, "file name");
+      const bool once = wanted[rank] == 1 && !given_.contains(rank);
+      if (may_be && (once || repeat)) give(i, rank, "file name");
     }
   }
 

@@ -68,6 +68,21 @@ TEST(FlightDump, AFileNameThatCannotBeRightIsNotUsed) {
   EXPECT_EQ(ranks[1].from, "unknown");
 }
 
+TEST(FlightDump, MoreDumpsThanRanksAreOfSeveralMoments) {
+  const Json dump = dump_of({"[0, 1]"});
+  const auto ranks =
+      resolve({{dump, "dump_0"}, {dump, "dump_1"}, {dump, "dump_0"}, {dump, "dump_1"}});
+  EXPECT_EQ(ranks[0].rank, 0);
+  EXPECT_EQ(ranks[1].rank, 1);
+  EXPECT_EQ(ranks[2].rank, 0);
+  EXPECT_EQ(ranks[3].rank, 1);
+  // Each host counts its own: nothing says which is which.
+  const Json wide = dump_of({"[0, 1, 2, 3]"});
+  const auto local = resolve(
+      {{wide, "dump_0"}, {wide, "dump_1"}, {wide, "dump_0"}, {wide, "dump_1"}, {wide, "dump_0"}});
+  EXPECT_FALSE(local[0].rank || local[1].rank || local[4].rank);
+}
+
 TEST(FlightDump, IsToldFromOtherJson) {
   EXPECT_TRUE(looks_like_flight_dump(R"( {"entries":[{"a")"));
   EXPECT_TRUE(looks_like_flight_dump(R"({ "nccl_version": "2.27.3")"));
