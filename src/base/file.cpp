@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/mapped_file.h"
+#include "base/part_files.h"
 #include "base/sha256.h"
 #include "base/xxh128.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 // Read and digested at a time: still near the processor.
 constexpr std::size_t kDigestPiece = 256u << 10;
+constexpr const char* kPartEnding = ".part";
 
 // Closes a file descriptor when it goes out of scope.
 struct Descriptor {
@@ -90,11 +92,12 @@ Result<int> create_fresh(const std::string& path) {
   unlink(path.c_str());
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   if (fd < 0) return errno_error("creating " + path, errno);
+  if (path.ends_with(kPartEnding)) note_part_file(path);
   return fd;
 }
 
 std::string part_of(const std::string& path) {
-  return path + "." + std::to_string(getpid()) + ".part";
+  return path + "." + std::to_string(getpid()) + kPartEnding;
 }
 
 Result<std::string> read_file(const std::string& path, std::string_view what,

@@ -5,6 +5,7 @@
 
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/stop_on_signal.h"
 #include "merge/merge.h"
 
 namespace teller::cli {
@@ -28,7 +29,8 @@ void print_json(const MergeSummary& summary, const std::string& output) {
                                            {"malformed_lines", summary.malformed_lines},
                                            {"times_out_of_range", summary.times_out_of_range},
                                            {"no_clock", summary.no_clock},
-                                           {"unfinished", summary.unfinished}};
+                                           {"unfinished", summary.unfinished},
+                                           {"damaged", summary.damaged}};
   std::puts(document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
 }
 
@@ -54,6 +56,9 @@ void print_text(const MergeSummary& summary, const std::string& output) {
     std::printf("  %s is not sealed: what was written of it so far is taken\n",
                 printable(run).c_str());
   }
+  for (const std::string& file : summary.damaged) {
+    std::printf("  not whole: %s\n", printable(file).c_str());
+  }
 }
 
 }  // namespace
@@ -69,6 +74,8 @@ void add_merge(CLI::App& app, Context& context) {
   command->add_flag("--json", *json, "one JSON document");
   command->callback([&context, options, json] {
     context.run = [options, json]() -> Result<int> {
+      const StopOnSignal guard;
+      options->stop = &StopOnSignal::asked();
       TELLER_TRY(const MergeSummary summary, merge(*options));
       *json ? print_json(summary, options->output) : print_text(summary, options->output);
       return 0;

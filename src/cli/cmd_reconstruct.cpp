@@ -5,6 +5,7 @@
 
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/stop_on_signal.h"
 #include "horizontal/horizontal.h"
 #include "merge/merge.h"
 #include "reconstruct/reconstruct.h"
@@ -46,8 +47,12 @@ Result<std::string> one_run(const Arguments& arguments) {
     return Error{ErrorCode::kUsage, "reconstruct: several runs need a place to be merged into",
                  "name it with -o"};
   }
-  TELLER_TRY(const MergeSummary merged,
-             merge(MergeOptions{arguments.runs, arguments.output, arguments.overwrite}));
+  const StopOnSignal guard;
+  TELLER_TRY(const MergeSummary merged, merge({arguments.runs, arguments.output,
+                                               arguments.overwrite, &StopOnSignal::asked()}));
+  for (const std::string& file : merged.damaged) {
+    std::fprintf(stderr, "teller: not whole: %s\n", printable(file).c_str());
+  }
   for (const std::string& run : merged.no_clock) {
     std::fprintf(stderr, "teller: %s does not say its clock: its times are kept as they are\n",
                  printable(run).c_str());

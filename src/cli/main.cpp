@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/part_files.h"
 #include "base/terminal.h"
 #include "base/version.h"
 #include "cli/commands.h"
+#include "cli/stop_on_signal.h"
 
 namespace teller::cli {
 namespace {
@@ -28,6 +30,7 @@ int print_error(const Error& error) {
   std::fprintf(stderr, "teller: error: %s", printable(error.message).c_str());
   if (!error.hint.empty()) std::fprintf(stderr, " (%s)", printable(error.hint).c_str());
   std::fputc('\n', stderr);
+  if (error.code == ErrorCode::kInterrupted) return StopOnSignal::exit_code();
   return exit_code(error.code);
 }
 
@@ -60,7 +63,10 @@ int run(int argc, char** argv) {
   std::vector<std::string> own;
   const bool traces = command_word(argc, argv) == "trace";
   // A limit of file sizes is told by the write that fails. The traced program keeps its signal.
-  if (!traces) std::signal(SIGXFSZ, SIG_IGN);
+  if (!traces) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    remove_part_files_at_signals();
+  }
   for (int i = 1; i < argc; ++i) {
     if (traces && !context.has_separator && std::string_view(argv[i]) == "--") {
       context.has_separator = true;

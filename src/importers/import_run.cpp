@@ -15,8 +15,8 @@
 #include "importers/run_timeline.h"
 #include "importers/source_kind.h"
 #include "importers/source_names.h"
-#include "importers/workplace.h"
 #include "run_folder/run_folder.h"
+#include "run_folder/workplace.h"
 
 namespace teller {
 
@@ -257,7 +257,7 @@ Result<FoundFile> what_is(const std::string& path, const ImportOptions& options)
 }  // namespace
 
 Result<ImportSummary> import_files(const ImportOptions& options) {
-  TELLER_CHECK_OK(check_output(options.output, options.overwrite));
+  TELLER_CHECK_OK(check_output(options.output, options.overwrite, options.inputs));
   TELLER_TRY(LogZones zones, read_zones(options.log_zones));
   Workplace place(options.output);
   auto created = RunFolder::create(place.path(), "import", false);

@@ -99,7 +99,9 @@ class Lister {
                      "give the folder with the traces"};
       }
     }
-    if (error) return errno_error("importing " + folder.string(), error.value());
+    if (!error) return {};
+    if (depth == 0) return errno_error("importing " + folder.string(), error.value());
+    list_.skipped.push_back({folder.string(), "it can't be read: " + error.message()});
     return {};
   }
 

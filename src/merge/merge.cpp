@@ -13,8 +13,10 @@
 #include "base/file.h"
 #include "base/json_fields.h"
 #include "merge/shifted_lines.h"
+#include "run_folder/event_file.h"
 #include "run_folder/run_clock.h"
 #include "run_folder/run_folder.h"
+#include "run_folder/workplace.h"
 
 namespace teller {
 
@@ -50,7 +52,9 @@ class Merger {
   Result<MergeSummary> run();
 
  private:
+  Status not_stopped() const;
   std::int64_t shift_of(const Part& part) const;
+  void note_damage(const std::string& original, const std::string& copy);
   Status copy_events(const Part& part, const RunFolder& out);
   Status append_lines(const Part& part, const RunFolder& out, const char* artefact,
                       const std::vector<std::string_view>& times, std::uint64_t* lines);
@@ -66,6 +70,11 @@ class Merger {
   std::uint64_t events_ = 0;
   MergeSummary summary_;
 };
+
+Status Merger::not_stopped() const {
+  if (options_.stop == nullptr || !options_.stop->load()) return {};
+  return Error{ErrorCode::kInterrupted, "merging into " + options_.output + " was stopped", ""};
+}
 
 std::int64_t Merger::shift_of(const Part& part) const {
   return base_ == nullptr ? 0 : shift_between(part.clock, base_->clock);
@@ -85,6 +94,7 @@ Status Merger::copy_events(const Part& part, const RunFolder& out) {
   TELLER_TRY(const auto files, part.run.require_artifact("events"));
   TELLER_CHECK_OK(check_files(part, "events", files.size()));
   for (const std::string& file : files) {
+    TELLER_CHECK_OK(not_stopped());
     // NNNN.<rest of its name>: as trace names them, numbered anew.
     const std::string name = fs::path(file).filename().string();
     const std::size_t dot = name.find('.');
@@ -94,8 +104,10 @@ Status Merger::copy_events(const Part& part, const RunFolder& out) {
     const std::string copy = number + (dot == std::string::npos ? ".tev" : name.substr(dot));
     std::error_code error;
     fs::copy_file(part.run.file(file), out.file(copy), error);
+    TELLER_CHECK_OK(not_stopped());  // a signal may have interrupted the copy
     if (error) return errno_error("copying " + part.run.file(file), error.value());
     event_files_.push_back(copy);
+    note_damage(part.run.file(file), out.file(copy));
   }
   const Json records =
       member(member(member(part.run.manifest(), "artifacts"), "events"), "records");
@@ -157,10 +169,13 @@ void Merger::describe(RunFolder& out) const {
   manifest["merged"] = std::move(merged);
 }
 
-// A run that is to be replaced is gone by then: half of the new one would only look like it.
-void remove_half_made(const std::string& output) {
-  std::error_code error;
-  fs::remove_all(output, error);
+void Merger::note_damage(const std::string& original, const std::string& copy) {
+  const auto file = EventFile::open(copy);
+  if (!file) {
+    summary_.damaged.push_back(original + ": it can't be read as events");
+  } else if (!file->damage().whole) {
+    summary_.damaged.push_back(original + ": " + file->damage().reason);
+  }
 }
 
 Result<MergeSummary> Merger::run() {
@@ -169,11 +184,11 @@ Result<MergeSummary> Merger::run() {
     if (!part.clock.unix_offset_ns) summary_.no_clock.push_back(part.run.path());
     if (part.state != "sealed") summary_.unfinished.push_back(part.run.path());
   }
-  TELLER_TRY(RunFolder out, RunFolder::create(options_.output, "merge", options_.overwrite));
-  if (const Status filled = fill(out); !filled) {
-    remove_half_made(options_.output);
-    return filled.error();
-  }
+  Workplace place(options_.output);
+  auto out = RunFolder::create(place.path(), "merge", false);
+  if (!out) return place.with_output(out.error());
+  if (const Status filled = fill(*out); !filled) return place.with_output(filled.error());
+  TELLER_CHECK_OK(place.move_to_output());
   return std::move(summary_);
 }
 
@@ -193,6 +208,7 @@ Status Merger::fill(RunFolder& out) {
   TELLER_CHECK_OK(publish(out, "context", {"context.jsonl"}, summary_.context_records));
   describe(out);
   out.set_state("sealed");
+  TELLER_CHECK_OK(not_stopped());
   TELLER_CHECK_OK(out.save());
   summary_.runs = parts_.size();
   summary_.event_files = event_files_.size();
@@ -210,6 +226,7 @@ bool overlap(const std::string& a, const std::string& b) {
 }  // namespace
 
 Result<MergeSummary> merge(const MergeOptions& options) {
+  TELLER_CHECK_OK(RunFolder::check_place(options.output, options.overwrite));
   for (const std::string& path : options.runs) {
     if (!overlap(path, options.output)) continue;
     return Error{ErrorCode::kUsage,

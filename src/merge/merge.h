@@ -2,6 +2,7 @@
 // `teller merge`.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,6 +15,8 @@ struct MergeOptions {
   std::vector<std::string> runs;  // at least one
   std::string output;
   bool overwrite = false;
+  const std::atomic<bool>* stop =
+      nullptr;  // set it to be stopped: kInterrupted, and nothing is left
 };
 
 struct MergeSummary {
@@ -27,12 +30,13 @@ struct MergeSummary {
   std::vector<std::string>
       no_clock;  // runs whose clock is not known: their times are kept as they are
   std::vector<std::string>
-      unfinished;  // runs that are still being recorded, or whose recorder died
+      unfinished;                    // runs that are still being recorded, or whose recorder died
+  std::vector<std::string> damaged;  // event files that are not whole, and why
 };
 
 // Event files are copied as they are: each says its own clock, host and rank. Times of log lines
 // and processes are put on the clock of the first run that has one, as far as the hosts' own clocks
-// agree.
+// agree. The run is built beside its place and appears there whole, or not at all.
 Result<MergeSummary> merge(const MergeOptions& options);
 
 }  // namespace teller

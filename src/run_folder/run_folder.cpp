@@ -229,30 +229,40 @@ std::string recorder_at_work(const std::string& path) {
 
 }  // namespace
 
-Result<RunFolder> RunFolder::create(const std::string& path, std::string_view made_by,
-                                    bool overwrite) {
+Status RunFolder::check_place(const std::string& path, bool overwrite) {
+  const std::string action = "creating run " + path;
   std::error_code error;
-  const bool exists = fs::exists(path, error);
-  if (exists && !fs::is_directory(path, error)) {
-    return Error{ErrorCode::kUsage, "creating run " + path + ": a file of that name is there",
+  const auto status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) return {};
+  if (error) return errno_error(action, error.value());
+  if (!fs::is_directory(status)) {
+    return Error{ErrorCode::kUsage, action + ": a file of that name is there",
                  "choose another place with -o"};
   }
-  if (exists && !fs::is_empty(path, error)) {
-    if (error) return errno_error("creating run " + path, error.value());
-    if (!overwrite) {
-      return Error{ErrorCode::kUsage, "creating run " + path + ": it is there and not empty",
-                   "choose another place with -o, or --overwrite to replace it"};
-    }
-    if (auto old = open(path); !old && old.error().code != ErrorCode::kUnsupported) {
-      return Error{ErrorCode::kUsage,
-                   "creating run " + path + ": it is not a teller run, so it is not replaced",
-                   "choose another place with -o"};
-    }
-    if (const std::string recorder = recorder_at_work(path); !recorder.empty()) {
-      return Error{ErrorCode::kUsage,
-                   "replacing run " + path + ": process " + recorder + " is recording it",
-                   "wait for its end, or choose another place with -o"};
-    }
+  const bool empty = fs::is_empty(path, error);
+  if (error) return errno_error(action, error.value());
+  if (empty) return {};
+  if (!overwrite) {
+    return Error{ErrorCode::kUsage, action + ": it is there and not empty",
+                 "choose another place with -o, or --overwrite to replace it"};
+  }
+  if (auto old = open(path); !old && old.error().code != ErrorCode::kUnsupported) {
+    return Error{ErrorCode::kUsage, action + ": it is not a teller run, so it is not replaced",
+                 "choose another place with -o"};
+  }
+  if (const std::string recorder = recorder_at_work(path); !recorder.empty()) {
+    return Error{ErrorCode::kUsage,
+                 "replacing run " + path + ": process " + recorder + " is recording it",
+                 "wait for its end, or choose another place with -o"};
+  }
+  return {};
+}
+
+Result<RunFolder> RunFolder::create(const std::string& path, std::string_view made_by,
+                                    bool overwrite) {
+  TELLER_CHECK_OK(check_place(path, overwrite));
+  std::error_code error;
+  if (fs::exists(path, error) && !fs::is_empty(path, error)) {
     fs::remove_all(path, error);
     if (error) return errno_error("replacing run " + path, error.value());
   }

@@ -30,6 +30,8 @@ class RunFolder {
   // not an empty folder, unless `overwrite` and it is a run folder.
   static Result<RunFolder> create(const std::string& path, std::string_view made_by,
                                   bool overwrite);
+  // Whether create() may make a run at `path`; changes nothing.
+  static Status check_place(const std::string& path, bool overwrite);
   // Opens an existing run; checks format and schema of the manifest.
   static Result<RunFolder> open(const std::string& path);
   RunFolder(RunFolder&&) noexcept;

@@ -32,8 +32,11 @@ std::string run_with(const Artefact& artefact, std::string_view text) {
   namespace fs = std::filesystem;
   const std::string path = folder().file("run");
   std::error_code error;
-  fs::remove_all(path, error);
-  fs::copy(TELLER_FUZZ_RUN, path, fs::copy_options::recursive);
+  do {  // libFuzzer's alarm may interrupt the copy
+    fs::remove_all(path, error);
+    fs::copy(TELLER_FUZZ_RUN, path, fs::copy_options::recursive, error);
+  } while (error == std::errc::interrupted);
+  demand(!error, "the run can't be copied");
   put(std::string("run/") + artefact.file, text);
   auto run = RunFolder::open(path);
   demand(run.ok(), "the run can't be opened");

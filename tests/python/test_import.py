@@ -887,6 +887,30 @@ def test_interrupt_leaves_nothing(tmp_path, asked):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["big.json"]
 
 
+def test_an_input_in_the_run_that_it_would_replace_is_refused(tmp_path):
+    source = tmp_path / "trace.json"
+    source.write_text(json.dumps([event()]))
+    run = tmp_path / "run"
+    assert run_teller("import", source, "-o", run).returncode == 0
+    inside = run / "trace.json"
+    inside.write_bytes(source.read_bytes())
+    for given in (inside, run):
+        expect_one_line(run_teller("import", given, "-o", run, "--overwrite"), 2, says="lies in it")
+    assert inside.read_bytes() == source.read_bytes()
+
+
+@needs_root
+def test_a_folder_in_a_folder_that_cannot_be_read_is_skipped(open_tmp):
+    (open_tmp / "in/locked").mkdir(parents=True)
+    (open_tmp / "in/trace.json").write_text(json.dumps([event()]))
+    (open_tmp / "in/locked").chmod(0o700)
+    (open_tmp / "out").mkdir()
+    (open_tmp / "out").chmod(0o777)
+    done = as_nobody("import", open_tmp / "in", "-o", open_tmp / "out/run", "--json")
+    assert done.returncode == 0, done.stderr
+    assert [s["why"] for s in json.loads(done.stdout)["skipped"]] == ["it can't be read: Permission denied"]
+
+
 @pytest.mark.parametrize("kind", ["blanks", "zeros behind", "rows"])
 def test_interrupt_where_nothing_is_found(tmp_path, kind):
     """Not only between events: in blanks that inflate without end, in padding, and inside of SQLite."""

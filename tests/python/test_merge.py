@@ -4,7 +4,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -124,3 +126,71 @@ def test_a_merge_that_fails_leaves_nothing(tmp_path: Path, two: tuple) -> None:
     (b / "logs.jsonl").symlink_to(moved)
     expect_one_line(run_teller("merge", "-o", tmp_path / "job", a, b), 4, says="links or lie outside")
     assert not (tmp_path / "job").exists()
+
+
+def imported(path: Path, name: str, count: int) -> Path:
+    """A run of `count` operators."""
+    source = path.with_suffix(".json")
+    with source.open("w") as out:
+        out.write('{"traceEvents": [')
+        for at in range(count):
+            out.write(f'{"," if at else ""}{{"ph": "X", "cat": "cpu_op", "name": "{name}{at % 1000}", "pid": 1, "tid": {at % 8}, "ts": {at * 10}, "dur": 9}}')
+        out.write("]}")
+    assert run_teller("import", source, "-o", path).returncode == 0
+    return path
+
+
+def held(folder: Path) -> dict:
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_merge_that_fails_leaves_the_run_that_was_there(tmp_path: Path) -> None:
+    a, b = imported(tmp_path / "a", "x", 5), imported(tmp_path / "b", "y", 5)
+    assert run_teller("merge", "-o", tmp_path / "m", a, b).returncode == 0
+    before = held(tmp_path / "m")
+    next((b / "events").iterdir()).unlink()
+    for command in (["merge", "-o", tmp_path / "m", a, b], ["reconstruct", "-o", tmp_path / "m", a, b]):
+        expect_one_line(run_teller(*command, "--overwrite"), 3, says="is missing")
+        assert held(tmp_path / "m") == before
+    assert not list(tmp_path.glob("*.importing-*"))
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_an_interrupted_merge_leaves_no_half_run(tmp_path: Path, overwrite: bool) -> None:
+    runs = [imported(tmp_path / f"r{k}", f"op{k}_", 150000) for k in range(2)]
+    target = tmp_path / "m"
+    if overwrite:
+        imported(target, "old", 3)
+    before = held(target)
+    for delay in (0.003, 0.01, 0.02, 0.03):
+        process = subprocess.Popen([teller_binary(), "merge", "-o", target, *runs, *(["--overwrite"] if overwrite else [])],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=30)
+        if process.returncode == 0:  # it was faster
+            break
+        assert process.returncode in (130, -signal.SIGINT), stderr
+        assert held(target) == before
+        assert not list(tmp_path.glob("*.importing-*"))
+
+
+def test_a_file_of_events_that_is_not_whole_is_told(tmp_path: Path) -> None:
+    a, b = imported(tmp_path / "a", "x", 20000), imported(tmp_path / "b", "y", 5)
+    events = next((a / "events").iterdir())
+    os.truncate(events, events.stat().st_size // 2)
+    done = run_teller("merge", "-o", tmp_path / "m", a, b)
+    assert done.returncode == 0 and f"not whole: {events}: " in done.stdout
+    told = json.loads(run_teller("merge", "-o", tmp_path / "m", a, b, "--overwrite", "--json").stdout)
+    assert len(told["damaged"]) == 1 and told["damaged"][0].startswith(str(events))
+
+
+def test_what_a_killed_import_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    run = imported(tmp_path / "run", "x", 5)
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    for name in (f"run.importing-{gone.pid}", f"run.importing-{os.getpid()}", "run.importing-mine", f"other.importing-{gone.pid}"):
+        (tmp_path / name / "events").mkdir(parents=True)
+    assert run_teller("import", tmp_path / "run.json", "-o", run, "--overwrite").returncode == 0
+    left = sorted(path.name for path in tmp_path.glob("*importing*"))
+    assert left == sorted([f"other.importing-{gone.pid}", f"run.importing-{os.getpid()}", "run.importing-mine"])

@@ -2,15 +2,20 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "teller/result.h"
 
 namespace teller {
 
-// Whether a run may be made at `path`: nothing is there, an empty folder, or a run to replace.
-Status check_output(const std::string& path, bool overwrite);
+// Whether a run may be made at `path`: nothing is there, an empty folder, or (with `overwrite`) a
+// run that nobody records. Fails also where one of `inputs` (files, folders) is that run or lies in
+// it: it would be gone with it.
+Status check_output(const std::string& path, bool overwrite,
+                    const std::vector<std::string>& inputs);
 
-// The folder that a run is built in; removed unless it was moved to its place.
+// The folder that a run is built in, OUTPUT.importing-PID; removed unless it was moved to its
+// place. Those that killed processes left of the same output are removed with it.
 class Workplace {
  public:
   explicit Workplace(const std::string& output);
@@ -29,6 +34,8 @@ class Workplace {
   Status move_to_output();
 
  private:
+  void remove_abandoned() const;
+
   std::string output_;
   std::string path_;
   bool moved_ = false;

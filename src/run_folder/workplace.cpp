@@ -1,7 +1,11 @@
-#include "importers/workplace.h"
+#include "run_folder/workplace.h"
 
+#include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
 #include <filesystem>
 #include <system_error>
 
@@ -14,6 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char* kMark = ".importing-";
+
 // Without a slash at the end, links followed: the folder itself is moved, not the link.
 std::string clean(const std::string& output) {
   std::error_code error;
@@ -25,32 +31,44 @@ std::string clean(const std::string& output) {
 
 }  // namespace
 
-Status check_output(const std::string& path, bool overwrite) {
-  const std::string action = "creating run " + path;
+Status check_output(const std::string& path, bool overwrite,
+                    const std::vector<std::string>& inputs) {
+  TELLER_CHECK_OK(RunFolder::check_place(path, overwrite));
   std::error_code error;
-  const auto status = fs::status(path, error);
-  if (status.type() == fs::file_type::not_found) return {};
-  if (error) return errno_error(action, error.value());
-  if (!fs::is_directory(status)) {
-    return Error{ErrorCode::kUsage, action + ": a file of that name is there",
-                 "choose another place with -o"};
-  }
-  const bool empty = fs::is_empty(path, error);
-  if (error) return errno_error(action, error.value());
-  if (empty) return {};
-  if (!overwrite) {
-    return Error{ErrorCode::kUsage, action + ": it is there and not empty",
-                 "choose another place with -o, or --overwrite to replace it"};
-  }
-  if (auto old = RunFolder::open(path); !old && old.error().code != ErrorCode::kUnsupported) {
-    return Error{ErrorCode::kUsage, action + ": it is not a teller run, so it is not replaced",
+  if (!fs::exists(path, error)) return {};
+  const std::string place = fs::path(clean(path)) / "";
+  for (const std::string& input : inputs) {
+    const std::string inside = fs::path(clean(input)) / "";
+    if (!inside.starts_with(place)) continue;
+    return Error{ErrorCode::kUsage,
+                 "replacing run " + path + ": the input " + input + " is it or lies in it",
                  "choose another place with -o"};
   }
   return {};
 }
 
 Workplace::Workplace(const std::string& output) : output_(clean(output)) {
-  path_ = output_ + ".importing-" + std::to_string(getpid());
+  path_ = output_ + kMark + std::to_string(getpid());
+  remove_abandoned();
+}
+
+void Workplace::remove_abandoned() const {
+  const std::string prefix = fs::path(output_).filename().string() + kMark;
+  std::error_code error;
+  std::vector<fs::path> abandoned;
+  const fs::path parent = fs::path(output_).parent_path();
+  for (fs::directory_iterator it(parent.empty() ? fs::path(".") : parent, error), end;
+       !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (!name.starts_with(prefix)) continue;
+    std::int64_t pid = 0;
+    const char* const begin = name.data() + prefix.size();
+    const char* const past = name.data() + name.size();
+    const auto [at, wrong] = std::from_chars(begin, past, pid);
+    if (wrong != std::errc() || at != past || pid <= 0 || pid > INT32_MAX) continue;
+    if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) abandoned.push_back(it->path());
+  }
+  for (const fs::path& path : abandoned) fs::remove_all(path, error);
 }
 
 Workplace::~Workplace() {
