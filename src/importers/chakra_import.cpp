@@ -16,6 +16,8 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr std::size_t kHeaderLimit = 1u << 20;
+// All calls are in memory until their order is known; a text of a few bytes is one.
+constexpr std::size_t kMostCalls = 8u << 20;
 
 // How the calls of a trace got their times.
 enum class Times { kStated, kTied, kOrder };
@@ -37,6 +39,12 @@ class ChakraSink : public KinetoSink {
     if (node->is_structure()) {
       ++counts.metadata;
       return true;
+    }
+    if (calls.size() == kMostCalls) {
+      return Error{ErrorCode::kUnsupported,
+                   "it has more than " + std::to_string(kMostCalls) +
+                       " nodes, an execution trace of at most that is read",
+                   "record fewer steps"};
     }
     ++counts.events;
     keep(*node);
