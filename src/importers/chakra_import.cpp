@@ -276,7 +276,8 @@ Result<SourceResult> import_chakra(const SourceRequest& request, const std::stri
   result.counts = sink.counts;
   result.layers = import.layers();
   result.truncated_reason = end->truncated_reason;
-  for (const std::string& note : {import.ambiguous_note(), import.note(), sink.counts.rest_note()}) {
+  for (const std::string& note :
+       {import.ambiguous_note(), import.note(), sink.counts.rest_note()}) {
     if (!note.empty()) result.notes.push_back(note);
   }
   return result;

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "importers/importers.h"
 #include "importers/input_skips.h"
+#include "importers/made_parents.h"
 #include "importers/out_of_memory.h"
 #include "importers/run_inputs.h"
 #include "importers/run_logs.h"
@@ -293,6 +294,7 @@ Result<ImportSummary> import_new(const ImportOptions& options, LogZones zones) {
 Result<ImportSummary> import_files(const ImportOptions& options) {
   TELLER_CHECK_OK(check_output(options.output, options.overwrite));
   TELLER_TRY(LogZones zones, read_zones(options.log_zones));
+  const MadeParents parents(options.output);
   try {
     return import_new(options, std::move(zones));
   } catch (...) {

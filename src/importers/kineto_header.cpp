@@ -115,8 +115,8 @@ Json KinetoHeader::number(const char* key) const {
   if (!value.is_number() && !value.is_string()) return {};
   const auto number = whole_number(meta_text(value));
   for (const StatedNumber& one : kStated) {
-    const bool fits = number && *number >= one.least &&
-                      *number <= std::numeric_limits<std::int32_t>::max();
+    const bool fits =
+        number && *number >= one.least && *number <= std::numeric_limits<std::int32_t>::max();
     if (fits && std::string_view(one.key) == key) return *number;
   }
   return {};

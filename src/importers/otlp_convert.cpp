@@ -53,10 +53,10 @@ void add_text(Json& attrs, const char* key, const std::string& text) {
 Result<Json> parse_document(std::string_view text) {
   const JsonTreeFit fit = json_tree_fit(text);
   if (fit == JsonTreeFit::kManyValues) {
-    return Error{ErrorCode::kUnsupported,
-                 "one JSON object in it has more than " + std::to_string(kMostJsonValues) +
-                     " values",
-                 "write it as JSON lines, one object for each export"};
+    return Error{
+        ErrorCode::kUnsupported,
+        "one JSON object in it has more than " + std::to_string(kMostJsonValues) + " values",
+        "write it as JSON lines, one object for each export"};
   }
   if (fit != JsonTreeFit::kFits) return Json(Json::value_t::discarded);
   Json value = Json::parse(text, nullptr, false);

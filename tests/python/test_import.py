@@ -576,6 +576,19 @@ def test_errors(tmp_path):
     fails(2, "not a teller run", tmp_path / "good.json", "-o", tmp_path / "mine", "--overwrite")
 
 
+@pytest.mark.parametrize("made", ["nn/y/z", "nn/y/z/", "there/y/z"])
+def test_a_refused_import_leaves_no_folder_that_it_made(tmp_path, made):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "bad.json").write_text('{"traceEvents": [')
+    before = sorted(tmp_path.rglob("*"))
+    done = run_teller("import", "bad.json", "-o", made, cwd=tmp_path)
+    expect_one_line(done, 4)
+    assert sorted(tmp_path.rglob("*")) == before
+    (tmp_path / "bad.json").write_text(json.dumps({"traceEvents": [event()]}))
+    assert run_teller("import", "bad.json", "-o", made, cwd=tmp_path).returncode == 0
+    assert (tmp_path / made / "manifest.json").is_file()
+
+
 @needs_root
 def test_permissions(open_tmp):
     source = open_tmp / "trace.json"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import tev
-from conftest import run_teller
+from conftest import expect_one_line, run_teller
 from test_import import balanced, event, import_events, import_text
 
 
@@ -243,6 +243,16 @@ def test_escaped_keys_are_the_same(tmp_path):
     text = '{"trace\\u0045vents":[%s]}' % ONE.replace('"dur"', '"du\\u0072"').replace('"ph"', '"p\\u0068"')
     (one,) = import_text(tmp_path, text).events
     assert (one.begin, one.end) == (1000, 3000)
+
+
+def test_comments_are_mended_inside_of_events_only(tmp_path):
+    inside = '{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"n","ts":1,/* c */"dur":1,},{"ph":"X","cat":"cpu_op","name":"n","ts":2,"dur":1}]}'
+    counts = import_text(tmp_path, inside).meta["counts"]
+    assert (counts["events"], counts["malformed"], counts["repaired"]) == (2, 0, 1)
+    counts = import_text(tmp_path, inside.replace(",},", "},/* between */")).meta["counts"]
+    assert (counts["events"], counts["malformed"]) == (2, 1)
+    (tmp_path / "bad").write_text('{/* before */' + inside[1:])
+    expect_one_line(run_teller("import", tmp_path / "bad", "-o", tmp_path / "new"), 4)
 
 
 # --- ids of asynchronous events ---------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ from conftest import expect_one_line, run_teller
 MIB = 1 << 20
 
 
-def limited(mib: int, *args) -> object:
-    """Runs teller with so much address space."""
-    return run_teller(*args, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (mib * MIB, mib * MIB)))
+def limited(mib: int, folder: Path, *args) -> object:
+    """Runs teller in a folder with so much address space."""
+    return run_teller(*args, cwd=folder, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (mib * MIB, mib * MIB)))
 
 
 def many(count: int, around: str, one: str = "{}") -> str:
@@ -38,7 +38,7 @@ GOOD = {
 def test_a_small_file_of_many_values_is_refused(tmp_path, kind):
     source = tmp_path / "bomb.gz"
     source.write_bytes(gzip.compress(many(12_000_000, kind).encode(), 1))
-    done = limited(2000, "import", source, "-o", tmp_path / "run")
+    done = limited(2000, tmp_path, "import", "bomb.gz", "-o", "run")
     expect_one_line(done, 5, says="has more than 4194304 values")
     assert [p.name for p in tmp_path.iterdir()] == ["bomb.gz"]
 
@@ -50,7 +50,7 @@ def test_too_little_memory_is_one_line_and_leaves_nothing(tmp_path, kind):
     source.write_text(many(1_500_000, around))
     refused = 0
     for mib in (600, 400, 320, 260, 220, 180, 150, 120, 100):
-        done = limited(mib, "import", source, "-o", tmp_path / "run")
+        done = limited(mib, tmp_path, "import", "source", "-o", "run")
         if done.returncode == 0:
             assert kind in GOOD
             run_teller("verify", tmp_path / "run", check=True)
@@ -68,8 +68,7 @@ def test_too_little_memory_is_one_line_and_leaves_nothing(tmp_path, kind):
 
 def test_a_file_that_memory_does_not_suffice_for_is_named(tmp_path):
     (tmp_path / "good.json").write_text(json.dumps({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "n", "ts": 1, "dur": 1}]}))
-    large = tmp_path / "large.json"
-    large.write_text(many(1_500_000, GOOD["otlp"], '{"stringValue":"x"}'))
-    done = limited(300, "import", tmp_path / "good.json", large, "-o", tmp_path / "run")
-    expect_one_line(done, 6, says=f"importing {large}: there is not enough memory for it")
-    assert not Path(tmp_path / "run").exists()
+    (tmp_path / "large.json").write_text(many(1_500_000, GOOD["otlp"], '{"stringValue":"x"}'))
+    done = limited(300, tmp_path, "import", "good.json", "large.json", "-o", "run")
+    expect_one_line(done, 6, says="importing large.json: there is not enough memory for it")
+    assert not (tmp_path / "run").exists()
