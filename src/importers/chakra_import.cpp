@@ -1,7 +1,10 @@
 // Imports one execution trace of PyTorch (Chakra's JSON), plain or gzip.
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/json.h"
+#include "importers/chakra_match.h"
 #include "importers/chakra_node.h"
 #include "importers/chakra_order.h"
 #include "importers/input_stream.h"
@@ -16,6 +19,11 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr std::size_t kHeaderLimit = 1u << 20;
+// All calls are in memory until their order is known; a text of a few bytes is one.
+constexpr std::size_t kMostCalls = 8u << 20;
+
+// Names of traces in one line.
+constexpr std::size_t kShownTraces = 4;
 
 // How the calls of a trace got their times.
 enum class Times { kStated, kTied, kOrder };
@@ -37,6 +45,12 @@ class ChakraSink : public KinetoSink {
     if (node->is_structure()) {
       ++counts.metadata;
       return true;
+    }
+    if (calls.size() == kMostCalls) {
+      return Error{ErrorCode::kUnsupported,
+                   "it has more than " + std::to_string(kMostCalls) +
+                       " nodes, an execution trace of at most that is read",
+                   "record fewer steps"};
     }
     ++counts.events;
     keep(*node);
@@ -101,26 +115,6 @@ class ChakraSink : public KinetoSink {
   std::size_t header_bytes_ = 0;
 };
 
-// The traced process in which most calls are found again; null if that is less than half of them.
-const TracedProcess* same_process(const OperatorTimes* times, std::int64_t pid,
-                                  const std::vector<ChakraCall>& calls) {
-  const TracedProcess* best = nullptr;
-  std::size_t most = 0;
-  if (times == nullptr) return nullptr;
-  for (const TracedProcess& process : times->processes()) {
-    if (process.pid != pid) continue;
-    std::size_t found = 0;
-    for (const ChakraCall& call : calls) {
-      if (process.find(call.rf_id, call.name_hash) != nullptr) ++found;
-    }
-    if (found > most) {
-      most = found;
-      best = &process;
-    }
-  }
-  return 2 * most >= calls.size() ? best : nullptr;
-}
-
 class ChakraImport {
  public:
   ChakraImport(const SourceRequest& request, ChakraSink& sink, EventFileWriter& writer)
@@ -169,6 +163,7 @@ class ChakraImport {
       meta["tied"] = {
           {"source", process_->source}, {"nodes", sink_.calls.size() - untied_}, {"not", untied_}};
     }
+    if (!like_.empty()) meta["tied_to_none_of"] = like_;
     meta["producer"] = sink_.header;
     if (sink_.members_left_out > 0) meta["members_left_out"] = sink_.members_left_out;
     meta["counts"] = sink_.counts.to_json();
@@ -176,6 +171,18 @@ class ChakraImport {
   }
 
   SourceLayers layers() const { return layers_.layers(); }
+
+  std::string ambiguous_note() const {
+    if (like_.empty()) return "";
+    std::string names;
+    for (std::size_t i = 0; i < std::min(like_.size(), kShownTraces); ++i) {
+      names += (i == 0 ? "" : ", ") + like_[i];
+    }
+    if (like_.size() > kShownTraces) names += ", …";
+    return "its calls are in " + std::to_string(like_.size()) + " traces of a process " +
+           std::to_string(pid()) + " alike (" + names +
+           "): it is tied to none of them; import it with the trace of its own process alone";
+  }
 
   std::string note() const {
     if (times_ == Times::kOrder) {
@@ -206,7 +213,10 @@ class ChakraImport {
       return;
     }
     set_order(calls);
-    process_ = calls.empty() ? nullptr : same_process(request_.operators, pid(), calls);
+    if (calls.empty()) return;
+    ProcessMatch match = same_process(request_.operators, pid(), calls);
+    process_ = match.process;
+    like_ = std::move(match.like);
     if (process_ == nullptr) return;
     times_ = Times::kTied;
     std::vector<const OperatorTime*> tied;
@@ -221,6 +231,7 @@ class ChakraImport {
   ChakraSink& sink_;
   EventFileWriter& writer_;
   const TracedProcess* process_ = nullptr;
+  std::vector<std::string> like_;  // traces that it could be tied to, where several fit alike
   std::size_t untied_ = 0;
   LayerCounter layers_;
   Times times_ = Times::kOrder;
@@ -265,7 +276,8 @@ Result<SourceResult> import_chakra(const SourceRequest& request, const std::stri
   result.counts = sink.counts;
   result.layers = import.layers();
   result.truncated_reason = end->truncated_reason;
-  for (const std::string& note : {import.note(), sink.counts.rest_note()}) {
+  for (const std::string& note :
+       {import.ambiguous_note(), import.note(), sink.counts.rest_note()}) {
     if (!note.empty()) result.notes.push_back(note);
   }
   return result;

@@ -85,7 +85,14 @@ std::string without_odd_numbers(std::string_view text) {
 }
 
 Result<Json> parse_text(std::string_view text) {
-  if (!fits_json_tree(text)) {
+  const JsonTreeFit fit = json_tree_fit(text);
+  if (fit == JsonTreeFit::kManyValues) {
+    return Error{ErrorCode::kUnsupported,
+                 "it has more than " + std::to_string(kMostJsonValues) +
+                     " values, a flight recorder dump of at most that is read",
+                 "a smaller TORCH_FR_BUFFER_SIZE makes smaller dumps"};
+  }
+  if (fit != JsonTreeFit::kFits) {
     return unknown_trace_error("its JSON is nested too deeply or has too many members");
   }
   Json value = parse_json(text);

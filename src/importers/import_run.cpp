@@ -10,6 +10,8 @@
 #include "base/file.h"
 #include "importers/importers.h"
 #include "importers/input_skips.h"
+#include "importers/made_parents.h"
+#include "importers/out_of_memory.h"
 #include "importers/run_inputs.h"
 #include "importers/run_logs.h"
 #include "importers/run_timeline.h"
@@ -40,6 +42,17 @@ Result<SourceResult> import_as(SourceKind dialect, const SourceRequest& request,
       break;
   }
   return import_kineto(request, output);
+}
+
+// What is thrown, for want of memory mostly, is told of the source that took it.
+Result<SourceResult> import_source(const TraceInput& trace, const SourceRequest& request,
+                                   const std::string& output) {
+  try {
+    return trace.kind == SourceKind::kFlight ? import_flight(request, trace.rank, output)
+                                             : import_as(trace.kind, request, output);
+  } catch (...) {
+    return thrown_error("importing " + request.path);
+  }
 }
 
 class RunImport {
@@ -143,9 +156,7 @@ class RunImport {
         options_.progress(traces_[index].input.label, done, total);
       };
     }
-    auto result = trace.kind == SourceKind::kFlight
-                      ? import_flight(request, trace.rank, run_.file(file))
-                      : import_as(trace.kind, request, run_.file(file));
+    auto result = import_source(trace, request, run_.file(file));
     if (!result) return result.error();
     timeline_.take(*result);
     summary_.files[index] = file;
@@ -254,12 +265,9 @@ Result<FoundFile> what_is(const std::string& path, const ImportOptions& options)
   return found;
 }
 
-}  // namespace
-
-Result<ImportSummary> import_files(const ImportOptions& options) {
-  TELLER_CHECK_OK(check_output(options.output, options.overwrite, options.inputs));
-  TELLER_TRY(LogZones zones, read_zones(options.log_zones));
+Result<ImportSummary> import_new(const ImportOptions& options, LogZones zones) {
   Workplace place(options.output);
+  const OutOfMemoryGuard guard("creating run " + options.output, place.path());
   auto created = RunFolder::create(place.path(), "import", false);
   if (!created) return place.with_output(created.error());
   RunFolder run = std::move(*created);
@@ -279,6 +287,19 @@ Result<ImportSummary> import_files(const ImportOptions& options) {
   TELLER_CHECK_OK(place.move_to_output());
   summary.run = options.output;
   return summary;
+}
+
+}  // namespace
+
+Result<ImportSummary> import_files(const ImportOptions& options) {
+  TELLER_CHECK_OK(check_output(options.output, options.overwrite, options.inputs));
+  TELLER_TRY(LogZones zones, read_zones(options.log_zones));
+  const MadeParents parents(options.output);
+  try {
+    return import_new(options, std::move(zones));
+  } catch (...) {
+    return thrown_error("creating run " + options.output);
+  }
 }
 
 }  // namespace teller

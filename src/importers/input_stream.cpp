@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/xxh128.h"
 #include "importers/inflater.h"
+#include "importers/out_of_memory.h"
 
 namespace teller {
 
@@ -59,6 +60,7 @@ struct InputStream::Reader {
   std::string cut_reason;          // guarded by mutex
   std::uint64_t bytes_behind = 0;  // guarded by mutex
   std::string digest;              // set before finished
+  std::exception_ptr thrown;       // set before finished
 
   ~Reader() {
     {
@@ -73,8 +75,8 @@ struct InputStream::Reader {
   void run() {
     try {
       read_all();
-    } catch (const std::exception& error) {
-      fail({ErrorCode::kIo, "reading trace " + path + ": " + error.what(), ""});
+    } catch (...) {
+      thrown = std::current_exception();  // to say it takes memory, which there may be none of
     }
     const std::lock_guard lock(mutex);
     finished = true;
@@ -229,9 +231,18 @@ Result<std::string_view> InputStream::next() {
   at_end_ = true;
   const std::lock_guard lock(reader_->mutex);
   if (reader_->failure) return *reader_->failure;
+  if (reader_->thrown) return thrown_reading();
   cut_reason_ = reader_->cut_reason;
   bytes_behind_ = reader_->bytes_behind;
   return std::string_view{};
+}
+
+Error InputStream::thrown_reading() const {
+  try {
+    std::rethrow_exception(reader_->thrown);
+  } catch (...) {
+    return thrown_error("reading trace " + path_);
+  }
 }
 
 Result<std::string_view> InputStream::next_behind(std::string_view kept) {

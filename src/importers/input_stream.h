@@ -64,6 +64,7 @@ class InputStream {
  private:
   struct Reader;
   InputStream() = default;
+  Error thrown_reading() const;
 
   std::string path_;
   std::uint64_t file_bytes_ = 0;

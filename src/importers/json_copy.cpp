@@ -157,29 +157,33 @@ class Copier {
 
 }  // namespace
 
-bool fits_json_tree(std::string_view json) {
+JsonTreeFit json_tree_fit(std::string_view json) {
   constexpr std::uint32_t kMembers = 4096;
   std::array<std::uint32_t, kMaxJsonDepth + 1>
       colons{};  // per level, of the value that is open there
   int depth = 0;
+  std::size_t values = 0;
   bool in_string = false;
   for (std::size_t at = 0; at < json.size(); ++at) {
     const char c = json[at];
+    if (!in_string && (c == ',' || c == '{' || c == '[') && ++values > kMostJsonValues) {
+      return JsonTreeFit::kManyValues;
+    }
     if (in_string) {
       if (c == '\\') ++at;
       in_string = c != '"';
     } else if (c == '"') {
       in_string = true;
     } else if (c == '{' || c == '[') {
-      if (++depth > kMaxJsonDepth) return false;
+      if (++depth > kMaxJsonDepth) return JsonTreeFit::kTooDeep;
       colons[depth] = 0;
     } else if (c == '}' || c == ']') {
       depth = std::max(depth - 1, 0);
     } else if (c == ':' && ++colons[depth] > kMembers) {
-      return false;
+      return JsonTreeFit::kManyMembers;
     }
   }
-  return true;
+  return JsonTreeFit::kFits;
 }
 
 CopyResult append_compact(std::string_view raw, std::string& out) {

@@ -38,10 +38,20 @@ std::optional<std::string_view> string_body(std::string_view token);
 // Appends `raw`, one JSON value, to `out` without blanks between its tokens. `out` may have grown
 // by a part of it unless the result is kClean or kMended.
 CopyResult append_compact(std::string_view raw, std::string& out);
-// Whether one may make a tree of `json`: no value in it is nested deeper than kMaxJsonDepth (trees
-// are copied and written by recursion) and no object has more than 4096 members (finding one takes
-// a walk over all). Never recurses itself; `json` may be any text.
-bool fits_json_tree(std::string_view json);
+// What keeps one from making a tree of a JSON text.
+enum class JsonTreeFit {
+  kFits,
+  kTooDeep,      // a value is nested deeper than kMaxJsonDepth: trees are copied by recursion
+  kManyMembers,  // an object has more than 4096 members: finding one takes a walk over all
+  kManyValues,   // more than kMostJsonValues: each takes up to 100 bytes, and two in the text
+};
+// Brackets that open, and commas.
+inline constexpr std::size_t kMostJsonValues = 4u << 20;
+// Never recurses itself; `json` may be any text.
+JsonTreeFit json_tree_fit(std::string_view json);
+inline bool fits_json_tree(std::string_view json) {
+  return json_tree_fit(json) == JsonTreeFit::kFits;
+}
 // Appends the characters that the JSON string body `body` stands for. False if an escape is wrong.
 bool append_unescaped(std::string_view body, std::string& out);
 // Appends `text` as a JSON string token, quotes included.

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "importers/decimal_time.h"
 #include "importers/json_text.h"
+#include "importers/kineto_id.h"
 #include "importers/kineto_text.h"
 #include "importers/plain_json.h"
 
@@ -164,6 +165,16 @@ void KinetoShaper::note_operator(const EventRecord& record, ShapedEvents& out) c
   }
 }
 
+// False if the event has an id that can't be read.
+bool KinetoShaper::set_pair_id(EventRecord& record) const {
+  const KinetoId id = kineto_id(event_);
+  if (id.state == KinetoId::State::kGood) {
+    record.correlation = id.number;
+    record.flags |= kFlagHasCorrelation;
+  }
+  return id.state != KinetoId::State::kUnreadable;
+}
+
 void KinetoShaper::flow(EventKind kind, ShapedEvents& out) {
   EventRecord record;
   if (!set_begin(record)) {
@@ -172,8 +183,10 @@ void KinetoShaper::flow(EventKind kind, ShapedEvents& out) {
   }
   record.kind = static_cast<std::uint16_t>(kind);
   record.category = category(event_.cat.empty() ? event_.name : event_.cat);
-  record.correlation = parse_id(event_.id);
-  if (!event_.id.empty()) record.flags |= kFlagHasCorrelation;
+  if (!set_pair_id(record)) {
+    ++out.malformed;
+    return;
+  }
   const Arguments arguments = sort_arguments(kind, false, record);
   if (!attrs_bad_) keep(record, ShapedAs::kFlow, arguments.place, out);
 }
@@ -190,9 +203,12 @@ void KinetoShaper::simple(EventKind kind, ShapedEvents& out) {
   if (kind == EventKind::kRangePush && meaning) record.flags |= meaning->flags;
   const Arguments arguments = sort_arguments(kind, false, record);
   if (attrs_bad_) return;
-  if (!event_.id.empty()) {
-    record.correlation = parse_id(event_.id);
-    record.flags |= kFlagHasCorrelation;
+  // Only what has two ends is paired by its id: with one that nobody can read, by chance.
+  const bool paired = kind == EventKind::kRangeStart || kind == EventKind::kRangeEnd;
+  if (!set_pair_id(record) && paired) {
+    attrs_.drop();
+    ++out.malformed;
+    return;
   }
   keep(record, ShapedAs::kSimple, arguments.place, out);
 }

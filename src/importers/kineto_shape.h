@@ -61,6 +61,7 @@ class KinetoShaper {
   void unknown_phase(ShapedEvents& out);
   bool set_begin(EventRecord& record) const;
   bool set_end(EventRecord& record) const;
+  bool set_pair_id(EventRecord& record) const;
   void metadata(ShapedEvents& out);
   Arguments sort_arguments(EventKind kind, bool on_device, EventRecord& record);
   static bool take_argument(const JsonField& field, EventKind kind, bool on_device,

@@ -24,7 +24,7 @@ constexpr Words kWords[kLogPlaces] = {
     {"given_zone", "by the zone that was given"},
     {"no_zone", "local times, and no zone was given (--log-timezone)"},
     {"no_year", "lack year or date, and no trace is on Unix time"},
-    {"out_of_range", "lie before 1970 or beyond what 64 bits of nanoseconds hold"},
+    {"out_of_range", "lie before 1970, after 2200 or beyond what 64 bits of nanoseconds hold"},
     {"since_boot", "count from a host's boot"},
     {"no_clock", "no trace of the run is on Unix time"},
     {"no_such_time", "state a time that never was (30 February, 24:00:00, second 60)"},
@@ -103,6 +103,7 @@ LogPlace LogPlacer::placed(LogLine& line) {
   const LogStamp stamp = parse_line(line.text).stamp;
   if (stamp.clock == StampClock::kNone) return LogPlace::kNoTime;
   if (stamp.clock == StampClock::kImpossible) return LogPlace::kNoSuchTime;
+  if (stamp.clock == StampClock::kOutOfRange) return LogPlace::kOutOfRange;
   if (stamp.clock == StampClock::kMonotonic) return LogPlace::kSinceBoot;
   if (stamp.clock == StampClock::kLocal && !zone_) return LogPlace::kNoZone;
   if (!run_.unix_offset_ns) return LogPlace::kNoClock;

@@ -149,6 +149,7 @@ class TableImport {
     record.begin_ns = record.end_ns = *row.start;
     const bool instant = spec_.kind == EventKind::kMark || spec_.kind == EventKind::kMemory;
     if (instant || table_ == "CUPTI_ACTIVITY_KIND_CUDA_EVENT") return true;
+    if (row.end_unread || row.end == kOpenNs) return false;  // not open: nobody knows
     record.end_ns = row.end.value_or(kOpenNs);
     return record.end_ns >= record.begin_ns;
   }
@@ -260,7 +261,7 @@ class TableImport {
 
   // The time of a CUDA event is 0 if it was not collected: then that of the call that recorded it.
   Status find_event_time(NsysRow& row, EventRecord& record) {
-    if (row.start.value_or(0) != 0) return {};
+    if (row.start_unread || row.start.value_or(0) != 0) return {};
     if (!calls_loaded_) TELLER_CHECK_OK(as_far_as_read(load_calls()));
     const std::int64_t correlation = row.correlation.value_or(-1);
     const auto call = call_starts_.find({process_of(row), correlation});

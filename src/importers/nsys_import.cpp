@@ -91,6 +91,18 @@ Json clock_of(const NsysDatabase& database) {
   return clock;
 }
 
+// Whether the session's start is stated in a way that clock_of() can't use.
+bool start_unread(const NsysDatabase& database) {
+  bool stated = false;
+  each_row(database, "TARGET_INFO_SESSION_START_TIME",
+           "SELECT * FROM TARGET_INFO_SESSION_START_TIME", [&](const NsysQuery& row) {
+             for (int i = 0; i < row.columns(); ++i) {
+               stated |= row.column_name(i) == "utcEpochNs" && !row.is_null(i);
+             }
+           });
+  return stated && clock_of(database)["unix_offset_ns"].is_null();
+}
+
 Json facts_of(const NsysDatabase& database) {
   Json meta;
   Json producer = Json::object();
@@ -231,6 +243,11 @@ Result<SourceResult> import_nsys(const SourceRequest& request, const std::string
   meta["counts"] = import.counts.to_json();
   meta["rows"] = result.rows;
   meta["tables_ignored"] = ignored;
+  if (start_unread(*database)) {
+    result.notes.emplace_back(
+        "the start of its session (utcEpochNs) is no whole number: what its times count from is "
+        "unknown");
+  }
   if (import.payloads_unknown > 0) meta["payloads_unknown"] = import.payloads_unknown;
   if (const std::uint64_t views = database->views(); views > 0) {
     meta["views_ignored"] = views;

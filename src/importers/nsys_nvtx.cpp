@@ -175,7 +175,13 @@ class NvtxImport {
     const auto start = number(query, columns_.start);
     if (!start || *start == kOpenNs) return false;
     record.begin_ns = record.end_ns = *start;
-    if (range) record.end_ns = number(query, columns_.end).value_or(kOpenNs);
+    if (range && columns_.end >= 0 && !query.is_null(columns_.end)) {
+      const auto end = query.number(columns_.end);
+      if (!end || *end == kOpenNs) return false;  // not open: nobody knows
+      record.end_ns = *end;
+    } else if (range) {
+      record.end_ns = kOpenNs;
+    }
     return record.end_ns >= record.begin_ns;
   }
 

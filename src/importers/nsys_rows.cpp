@@ -86,6 +86,8 @@ void NsysRowReader::read(NsysRow& row) const {
     if (query_.is_null(column.index) || column.use == Use::kLeftOut) continue;
     const bool number = query_.is_integer(column.index);
     if (column.use == Use::kField && number) row.*column.field = query_.integer(column.index);
+    if (column.field == &NsysRow::start && !number) row.start_unread = true;
+    if (column.field == &NsysRow::end && !number) row.end_unread = true;
     if (column.use == Use::kGrid && number) row.grid[column.axis] = query_.integer(column.index);
     if (column.use == Use::kBlock && number) row.block[column.axis] = query_.integer(column.index);
     if (column.use == Use::kText && number) {

@@ -48,6 +48,8 @@ struct NsysImport {
 struct NsysRow {
   std::optional<std::int64_t> start;
   std::optional<std::int64_t> end;
+  bool start_unread = false;  // it states one that is no integer
+  bool end_unread = false;
   std::optional<std::int64_t> device;
   std::optional<std::int64_t> context;
   std::optional<std::int64_t> stream;

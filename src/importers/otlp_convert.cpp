@@ -49,13 +49,20 @@ void add_text(Json& attrs, const char* key, const std::string& text) {
   if (!text.empty()) attrs[key] = text;
 }
 
-Json parse_document(std::string_view text) {
-  const auto parse = [](std::string_view json) {
-    return fits_json_tree(json) ? Json::parse(json, nullptr, false)
-                                : Json(Json::value_t::discarded);
-  };
-  Json value = parse(text);
-  return value.is_discarded() ? parse(repair_json(text)) : value;
+// One that is nested too deeply, or no JSON, is a discarded value.
+Result<Json> parse_document(std::string_view text) {
+  const JsonTreeFit fit = json_tree_fit(text);
+  if (fit == JsonTreeFit::kManyValues) {
+    return Error{
+        ErrorCode::kUnsupported,
+        "one JSON object in it has more than " + std::to_string(kMostJsonValues) + " values",
+        "write it as JSON lines, one object for each export"};
+  }
+  if (fit != JsonTreeFit::kFits) return Json(Json::value_t::discarded);
+  Json value = Json::parse(text, nullptr, false);
+  if (!value.is_discarded()) return value;
+  const std::string repaired = repair_json(text);
+  return fits_json_tree(repaired) ? Json::parse(repaired, nullptr, false) : std::move(value);
 }
 
 }  // namespace
@@ -64,7 +71,7 @@ OtlpConverter::OtlpConverter(EventFileWriter& writer, std::function<Status(LogLi
     : writer_(writer), domain_(writer.intern("otlp")), log_(std::move(log)) {}
 
 Result<bool> OtlpConverter::document(std::string_view text) {
-  const Json json = parse_document(text);
+  TELLER_TRY(const Json json, parse_document(text));
   if (!json.is_object()) return false;
   TELLER_CHECK_OK(each(json, {"resourceSpans", "resource_spans"},
                        [&](const Json& resource) { return spans_of(resource); }));

@@ -8,6 +8,7 @@
 #include "importers/copies.h"
 #include "importers/input_skips.h"
 #include "importers/input_stream.h"
+#include "importers/out_of_memory.h"
 #include "importers/source_import.h"
 #include "importers/source_names.h"
 
@@ -74,7 +75,7 @@ class Sorter {
       SourceRequest request;
       request.path = trace.input.path;
       TELLER_TRY(const auto input, InputStream::open(request.path, {.stop = stop_}));
-      auto dump = read_flight_dump(*input);
+      auto dump = dump_in(*input, request);
       if (!dump) {
         TELLER_CHECK_OK(skip_or_fail(trace, with_source(dump.error(), request)));
         continue;
@@ -85,6 +86,14 @@ class Sorter {
     const std::vector<FlightRank> ranks = resolve_flight_ranks(clues);
     for (std::size_t i = 0; i < dumps.size(); ++i) dumps[i]->rank = ranks[i];
     return {};
+  }
+
+  static Result<nlohmann::ordered_json> dump_in(InputStream& input, const SourceRequest& request) {
+    try {
+      return read_flight_dump(input);
+    } catch (...) {
+      return thrown_error("importing " + request.path);
+    }
   }
 
   // The same trace twice would count all that happened twice. Dumps of ranks with nothing open may

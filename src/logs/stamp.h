@@ -15,6 +15,7 @@ enum class StampClock : std::uint8_t {
   kMonotonic,   // seconds since boot (the kernel)
   kUnix,        // seconds or milliseconds since 1970
   kImpossible,  // written like a date and a time, but never was: 30 February, 24:00:00
+  kOutOfRange,  // of a year before 1970 or after 2200
 };
 
 // A time as written. Parts that it lacks are -1.

@@ -11,7 +11,8 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kFirstUnixSecond = 1'000'000'000;
 constexpr std::int64_t kFirstUnixMillisecond = 1'000'000'000'000;
 constexpr std::int64_t kLastUnixMillisecond = 4'000'000'000'000;
-// Nanoseconds since 1970 hold no later ones.
+// Nanoseconds since 1970 hold none before it, and few later ones.
+constexpr std::int64_t kFirstYear = 1970;
 constexpr std::int64_t kLastYear = 2200;
 constexpr std::int64_t kFarthestZone = 14 * 3600;  // from UTC, in seconds
 
@@ -66,7 +67,10 @@ bool is_date(std::int64_t month, std::int64_t day) {
 LogStamp local_stamp(std::int64_t year, std::int64_t month, std::int64_t day, std::int64_t ns) {
   LogStamp stamp;
   const bool possible = ns != kImpossibleTime && (month < 0 || is_calendar_day(year, month, day));
-  stamp.clock = possible ? StampClock::kLocal : StampClock::kImpossible;
+  const bool in_range = year < 0 || (year >= kFirstYear && year <= kLastYear);
+  stamp.clock = !possible  ? StampClock::kImpossible
+                : in_range ? StampClock::kLocal
+                           : StampClock::kOutOfRange;
   stamp.year = static_cast<std::int32_t>(year);
   stamp.month = static_cast<std::int32_t>(month);
   stamp.day = static_cast<std::int32_t>(day);
@@ -108,7 +112,7 @@ void take_zone(Cursor& cursor, LogStamp& stamp) {
 std::optional<LogStamp> iso_stamp(Cursor& cursor) {
   Cursor tried = cursor;
   const auto year = tried.digits(4, 4);
-  if (!year || *year < 1970 || *year > kLastYear || !tried.take("-")) return std::nullopt;
+  if (!year || !tried.take("-")) return std::nullopt;
   const auto month = tried.digits(2, 2);
   if (!month || !tried.take("-")) return std::nullopt;
   const auto day = tried.digits(2, 2);
@@ -143,7 +147,7 @@ std::optional<LogStamp> slash_stamp(Cursor& cursor) {
   const auto day = tried.digits(2, 2);
   if (!day || !tried.take("/")) return std::nullopt;
   const auto year = tried.digits(4, 4);
-  if (!year || *year < 1970 || *year > kLastYear || !is_date(*month, *day)) return std::nullopt;
+  if (!year || !is_date(*month, *day)) return std::nullopt;
   if (!tried.take("-") && !tried.take(" ")) return std::nullopt;
   const auto ns = take_clock_time(tried, true);
   if (!ns) return std::nullopt;
@@ -163,8 +167,9 @@ std::optional<std::int64_t> take_month_name(Cursor& cursor) {
 // "Fri Mar  3 04:44:24 2023" of dmesg -T, "Feb 14 05:03:41" of syslog.
 std::optional<LogStamp> named_month_stamp(Cursor& cursor) {
   Cursor tried = cursor;
+  bool weekday = false;
   for (const std::string_view day : {"Mon ", "Tue ", "Wed ", "Thu ", "Fri ", "Sat ", "Sun "}) {
-    if (tried.take(day)) break;
+    if (weekday = tried.take(day); weekday) break;
   }
   const auto month = take_month_name(tried);
   if (!month || !tried.take(" ")) return std::nullopt;
@@ -175,7 +180,9 @@ std::optional<LogStamp> named_month_stamp(Cursor& cursor) {
   if (!ns) return std::nullopt;
   Cursor with_year = tried;
   const auto year = with_year.take(" ") ? with_year.digits(4, 4) : std::nullopt;
-  const bool dated = year && *year >= 1970 && *year <= kLastYear && !is_word(with_year.peek());
+  // Behind "Feb 14 05:03:41" of syslog stands the name of a host, which may be a number.
+  const bool in_range = year && *year >= kFirstYear && *year <= kLastYear;
+  const bool dated = (in_range || (year && weekday)) && !is_word(with_year.peek());
   if (dated) tried = with_year;
   cursor = tried;
   return local_stamp(dated ? *year : -1, *month, *day, *ns);

@@ -576,6 +576,19 @@ def test_errors(tmp_path):
     fails(2, "not a teller run", tmp_path / "good.json", "-o", tmp_path / "mine", "--overwrite")
 
 
+@pytest.mark.parametrize("made", ["nn/y/z", "nn/y/z/", "there/y/z"])
+def test_a_refused_import_leaves_no_folder_that_it_made(tmp_path, made):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "bad.json").write_text('{"traceEvents": [')
+    before = sorted(tmp_path.rglob("*"))
+    done = run_teller("import", "bad.json", "-o", made, cwd=tmp_path)
+    expect_one_line(done, 4)
+    assert sorted(tmp_path.rglob("*")) == before
+    (tmp_path / "bad.json").write_text(json.dumps({"traceEvents": [event()]}))
+    assert run_teller("import", "bad.json", "-o", made, cwd=tmp_path).returncode == 0
+    assert (tmp_path / made / "manifest.json").is_file()
+
+
 @needs_root
 def test_permissions(open_tmp):
     source = open_tmp / "trace.json"
@@ -823,6 +836,43 @@ def test_values_of_other_types(tmp_path):
     assert file.meta["clock"] == {"base": "relative", "unix_offset_ns": 1776781226557295056, "system_clock_ns": 5}
     logs = [json.loads(line) for line in (tmp_path / "run" / "logs.jsonl").read_text().splitlines()]
     assert {"t": None, "stream": "profile", "text": "other"} in logs
+
+
+@pytest.mark.parametrize("value", ["abc", 1.5, b"\x01", 2**63 - 1, ""], ids=repr)
+def test_a_time_that_can_not_be_read_is_malformed_and_never_an_open_end(tmp_path, value):
+    """Ends and starts of calls, kernels, copies, ranges and events of all tables alike."""
+    source = nsys_file(tmp_path / "profile")
+    run_import(source, "-o", tmp_path / "before")
+    before = tev.read_tev(tmp_path / "before" / "events" / "0.profile.tev")
+    db = sqlite3.connect(source)
+    gtid = (1 << 48) | (4211 << 24) | 4212
+    for table in ("CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY",
+                  "CUPTI_ACTIVITY_KIND_NOVELTY"):
+        db.executemany(f"INSERT INTO {table}(start,end) VALUES(?,?)", [(900, value), (value, 900)])
+    for kind in (59, 60, 70, 71):
+        db.executemany("INSERT INTO NVTX_EVENTS(start,end,eventType,globalTid) VALUES(?,?,?,?)",
+                       [(900, value, kind, gtid), (value, 900, kind, gtid)])
+    db.execute("INSERT INTO NVTX_EVENTS(start,eventType,globalTid) VALUES(?,34,?)", (value, gtid))
+    # Correlation 1 has a call, whose time stands for that of an event that was not collected.
+    db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT(timestamp,correlationId,globalPid) VALUES(?,1,?)",
+               (value, gtid & ~0xFFFFFF))
+    db.commit()
+    db.close()
+    run_import(source, "-o", tmp_path / "run")
+    file = tev.read_tev(tmp_path / "run" / "events" / "0.profile.tev")
+    assert [(e.begin, e.end, e.name) for e in file.events] == [(e.begin, e.end, e.name) for e in before.events]
+    counts, old = file.meta["counts"], before.meta["counts"]
+    assert balanced(counts) and counts["malformed"] - old["malformed"] == counts["records"] - old["records"] == 18
+
+
+def test_a_start_of_the_session_that_can_not_be_read_is_said(tmp_path):
+    source = nsys_file(tmp_path / "profile")
+    db = sqlite3.connect(source)
+    db.execute("UPDATE TARGET_INFO_SESSION_START_TIME SET utcEpochNs = 'soon'")
+    db.commit()
+    db.close()
+    done = run_import(source, "-o", tmp_path / "run")
+    assert "the start of its session (utcEpochNs) is no whole number" in done.stderr
 
 
 def test_names_do_not_steer_the_terminal(tmp_path):

@@ -384,6 +384,28 @@ def test_execution_trace_of_another_process_is_not_tied(tmp_path, other):
     assert meta["times"] == "order" and "tied" not in meta
 
 
+OPERATORS = (("aten::linear", 11, 100), ("aten::mm", 12, 101), ("ProfilerStep#3", 13, 110))
+
+
+@pytest.mark.parametrize("order", [("a", "b", "et"), ("b", "a", "et"), ("et", "b", "a")], ids="-".join)
+@pytest.mark.parametrize("second,tied", [(OPERATORS, None), ((*OPERATORS[:2], ("aten::other", 13, 110)), "a.json"),
+                                         ((*OPERATORS, ("aten::add", 21, 120)), "b.json")],
+                         ids=["alike", "worse", "better"])
+def test_an_execution_trace_is_tied_by_content_and_not_by_the_order_of_inputs(tmp_path, order, second, tied):
+    """Two containers: both processes have the same id, and both ran the same program."""
+    (tmp_path / "et.json").write_text(json.dumps(execution_trace(*NODES)))
+    (tmp_path / "a.json").write_text(json.dumps(kineto(*OPERATORS)))
+    (tmp_path / "b.json").write_text(json.dumps({**kineto(*((n, rf, ts + 1000) for n, rf, ts in second)), "traceName": "b"}))
+    done = run_import(*(tmp_path / f"{name}.json" for name in order), "-o", tmp_path / "run")
+    (path,) = (tmp_path / "run" / "events").glob("*.et.tev")
+    meta = tev.read_tev(path).meta
+    if tied:
+        assert meta["times"] == "tied" and meta["tied"]["source"] == tied and "tied_to_none_of" not in meta
+    else:
+        assert meta["times"] == "order" and "tied" not in meta and meta["tied_to_none_of"] == ["a.json", "b.json"]
+        assert "its calls are in 2 traces of a process 10 alike (a.json, b.json): it is tied to none of them" in done.stderr
+
+
 def test_broken_execution_traces(tmp_path):
     bad = [{"id": 5}, {"name": "x"}, 17, {"id": "a", "name": "b"}, node(9, "deep", 2, inputs=json.loads("[" * 70 + "]" * 70))]
     file = imported(tmp_path, json.dumps(execution_trace(*NODES, *bad)))

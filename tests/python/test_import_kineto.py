@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import tev
-from conftest import run_teller
+from conftest import expect_one_line, run_teller
 from test_import import balanced, event, import_events, import_text
 
 
@@ -243,3 +243,81 @@ def test_escaped_keys_are_the_same(tmp_path):
     text = '{"trace\\u0045vents":[%s]}' % ONE.replace('"dur"', '"du\\u0072"').replace('"ph"', '"p\\u0068"')
     (one,) = import_text(tmp_path, text).events
     assert (one.begin, one.end) == (1000, 3000)
+
+
+def test_comments_are_mended_inside_of_events_only(tmp_path):
+    inside = '{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"n","ts":1,/* c */"dur":1,},{"ph":"X","cat":"cpu_op","name":"n","ts":2,"dur":1}]}'
+    counts = import_text(tmp_path, inside).meta["counts"]
+    assert (counts["events"], counts["malformed"], counts["repaired"]) == (2, 0, 1)
+    counts = import_text(tmp_path, inside.replace(",},", "},/* between */")).meta["counts"]
+    assert (counts["events"], counts["malformed"]) == (2, 1)
+    (tmp_path / "bad").write_text('{/* before */' + inside[1:])
+    expect_one_line(run_teller("import", tmp_path / "bad", "-o", tmp_path / "new"), 4)
+
+
+# --- ids of asynchronous events ---------------------------------------------------------------------------------
+
+def asynchronous(phase: str, name: str, ts: int, **more) -> dict:
+    return {"ph": phase, "cat": "req", "name": name, "pid": 1, "tid": 1, "ts": ts, **more}
+
+
+ID_FORMS = {"id": lambda n: {"id": f"0x{n}"}, "local": lambda n: {"id2": {"local": f"0x{n}"}},
+            "global": lambda n: {"id2": {"global": f"0x{n}"}}, "number": lambda n: {"id2": {"local": n}},
+            "scope": lambda n: {"id": "0x1", "scope": f"s{n}"}}
+
+
+@pytest.mark.parametrize("form", ID_FORMS)
+@pytest.mark.parametrize("key", ["id2", "id\\u0032"], ids=["plain", "escaped"])
+def test_asynchronous_ranges_end_where_their_id_does(tmp_path, form, key):
+    one, two = ID_FORMS[form](1), ID_FORMS[form](2)
+    text = json.dumps({"traceEvents": [asynchronous("b", "r1", 0, **one), asynchronous("b", "r2", 5, **two),
+                                       asynchronous("e", "r1", 20, **one), asynchronous("e", "r2", 30, **two)]})
+    file = import_text(tmp_path, text.replace('"id2"', f'"{key}"'))
+    first, second, first_end, second_end = file.events
+    assert first.correlation == first_end.correlation != second.correlation == second_end.correlation
+    assert file.meta["counts"]["malformed"] == 0
+
+
+def test_a_local_id_is_of_its_process(tmp_path):
+    local, everywhere = {"id2": {"local": "0x1"}}, {"id2": {"global": "0x1"}}
+    ids = [e.correlation for e in import_events(
+        tmp_path, asynchronous("b", "a", 0, **local), {**asynchronous("b", "b", 1, **local), "pid": 2},
+        asynchronous("b", "c", 2, **everywhere), {**asynchronous("b", "d", 3, **everywhere), "pid": 2},
+        asynchronous("b", "e", 4, id="0x1"), asynchronous("s", "f", 5, **local), asynchronous("n", "g", 6, **local)).events]
+    assert ids[0] != ids[1] and ids[2] == ids[3] == ids[4] == 1 and ids[0] == ids[5] == ids[6] != 1
+
+
+@pytest.mark.parametrize("phase", ["b", "e", "S", "F", "s", "f"])
+@pytest.mark.parametrize("odd", [{"id2": {"local": {}}}, {"id2": {}}, {"id2": "0x1"}, {"id2": {"local": "1", "global": "1"}},
+                                 {"id2": {"local": ""}}, {"id2": {"local": "1" * 5000}}, {"id": {"local": "0x1"}}, {"id": [1]}],
+                         ids=lambda odd: json.dumps(odd)[:30])
+def test_an_id_that_nobody_can_read_is_counted(tmp_path, phase, odd):
+    file = import_events(tmp_path, event(), asynchronous(phase, "r", 0, **odd), asynchronous("n", "kept", 1, **odd))
+    assert file.meta["counts"]["malformed"] == 1 and balanced(file.meta["counts"])
+    assert [e.name for e in file.events] == ["aten::add", "kept"]
+
+
+# --- ranks ------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("rank", [8, "8", 8.0, " 8 ", "8.0", 0.8e1], ids=repr)
+def test_a_rank_is_a_number_however_it_is_written(tmp_path, rank):
+    file = import_events(tmp_path, event(), distributedInfo={"rank": rank, "world_size": rank})
+    assert (file.meta["rank"], file.meta["world_size"]) == (8, 8)
+    assert type(file.meta["rank"]) is int and type(file.meta["world_size"]) is int
+    assert file.meta["distributed"]["rank"] == rank
+
+
+@pytest.mark.parametrize("rank", ["eight", -1, 8.5, 2**31, 1e300, True, [8], {"rank": 8}, ""], ids=repr)
+def test_what_is_no_rank_is_said(tmp_path, rank):
+    (tmp_path / "trace").write_text(json.dumps({"traceEvents": [event()], "distributedInfo": {"rank": rank, "world_size": rank}}))
+    done = run_teller("import", tmp_path / "trace", "-o", tmp_path / "run")
+    assert done.returncode == 0
+    assert 'its distributedInfo states "rank": ' in done.stderr and 'states "world_size": ' in done.stderr
+    meta = tev.read_tev(tmp_path / "run" / "events" / "0.trace.tev").meta
+    assert meta["rank"] is None and meta["world_size"] is None
+
+
+def test_no_rank_is_nothing_to_say(tmp_path):
+    (tmp_path / "trace").write_text(json.dumps({"traceEvents": [event()], "distributedInfo": {"rank": None}}))
+    done = run_teller("import", tmp_path / "trace", "-o", tmp_path / "run")
+    assert done.returncode == 0 and "distributedInfo" not in done.stderr

@@ -61,6 +61,20 @@ TEST(RepairJson, AlwaysGivesValidStrings) {
   }
 }
 
+TEST(FitsJsonTree, BoundsValues) {
+  const auto array_of = [](std::size_t values) {
+    std::string text = "[0";  // a bracket and a comma for each but the first
+    for (std::size_t i = 1; i < values; ++i) text += ",0";
+    return text + "]";
+  };
+  EXPECT_EQ(json_tree_fit(array_of(kMostJsonValues)), JsonTreeFit::kFits);
+  EXPECT_EQ(json_tree_fit(array_of(kMostJsonValues + 1)), JsonTreeFit::kManyValues);
+  std::string empty = "[{}";
+  for (std::size_t i = 0; i < kMostJsonValues / 2; ++i) empty += ",{}";
+  EXPECT_EQ(json_tree_fit(empty + "]"), JsonTreeFit::kManyValues);
+  EXPECT_EQ(json_tree_fit("\"" + std::string(2 * kMostJsonValues, ',') + "\""), JsonTreeFit::kFits);
+}
+
 TEST(FitsJsonTree, BoundsDepthAndMembers) {
   const auto nested = [](std::size_t depth) {
     return std::string(depth, '[') + std::string(depth, ']');

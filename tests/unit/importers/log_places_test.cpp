@@ -53,6 +53,11 @@ TEST(LogPlaces, TimesAtTheEndsOfTheRangeSaySo) {
   EXPECT_EQ(place_of(undated, {0, std::nullopt}), "no_year");
   EXPECT_EQ(place_of(undated, {0, INT64_MIN}), "no_year");
   EXPECT_EQ(place_of(undated, {0, INT64_MAX}), "out_of_range");
+  for (const char* year : {"1969", "2201", "2262", "2300", "9999"}) {
+    for (const char* line : {"-06-01 10:00:00,000 - root - INFO - x", "-06-01T10:00:00Z INFO x"}) {
+      EXPECT_EQ(place_of(std::string(year) + line, {0, kOctober}), "out_of_range") << year << line;
+    }
+  }
 }
 
 TEST(LogPlaces, TimesThatNeverWereAreNoTimes) {

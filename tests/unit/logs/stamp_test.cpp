@@ -61,7 +61,7 @@ TEST(LogStamp, NumbersCountFromBootOrFrom1970) {
 
 TEST(LogStamp, WhatIsNoTimeIsLeft) {
   for (const char* text : {"12.5.1 x", "13-01 00:00:00 x", "2026-13-01 00:00:00", "25:00:00 x",
-                           "9999-01-01 00:00:00", "1 x", "", "2026-01-01", "99999999999999.0"}) {
+                           "1 x", "", "2026-01-01", "99999999999999.0"}) {
     std::string_view rest = text;
     EXPECT_FALSE(take_stamp(rest)) << text;
     EXPECT_EQ(rest, text);
@@ -114,6 +114,25 @@ TEST(LogStamp, TimesThatNeverWereAreImpossible) {
     ASSERT_TRUE(stamp) << text;
     EXPECT_EQ(stamp->clock, StampClock::kImpossible) << text;
   }
+}
+
+TEST(LogStamp, YearsThatNoTimeHasAreReadAndSaid) {
+  for (const char* text :
+       {"1969-12-31 23:59:59", "2201-01-01T00:00:00Z", "2262-04-12 00:00:00.5",
+        "9999-01-01 00:00:00", "0001-01-01 00:00:00", "2300-01-01 10:00:00+01:00",
+        "01/01/1969 10:00:00", "06/24/2300-15:44:20", "Fri Mar  3 04:44:24 1969"}) {
+    std::string_view rest = text;
+    const auto stamp = take_stamp(rest);
+    ASSERT_TRUE(stamp) << text;
+    EXPECT_EQ(stamp->clock, StampClock::kOutOfRange) << text;
+    EXPECT_EQ(rest, "") << text;
+    EXPECT_EQ(resolve_stamp(*stamp, kClocks, 0), std::nullopt) << text;
+  }
+  std::string_view host = "Feb 14 05:03:41 1234 kernel: x";
+  EXPECT_EQ(take_stamp(host)->clock, StampClock::kLocal);
+  EXPECT_EQ(host, " 1234 kernel: x");
+  std::string_view never = "1969-02-30 10:00:00";
+  EXPECT_EQ(take_stamp(never)->clock, StampClock::kImpossible);
 }
 
 TEST(LogStamp, ALineWithAnImpossibleTimeKeepsItsFormat) {
