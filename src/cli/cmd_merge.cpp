@@ -29,7 +29,7 @@ void print_json(const MergeSummary& summary, const std::string& output) {
                                            {"times_out_of_range", summary.times_out_of_range},
                                            {"no_clock", summary.no_clock},
                                            {"unfinished", summary.unfinished}};
-  std::puts(document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+  std::puts(document.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace).c_str());
 }
 
 void print_text(const MergeSummary& summary, const std::string& output) {
