@@ -62,7 +62,7 @@ void print_json(const EncodeOptions& options, const EncodeSummary& summary) {
   json["whole_step"] = options.whole_step;
   json["vertical"] = to_json(summary.views[0]);
   json["horizontal"] = to_json(summary.views[1]);
-  std::puts(json.dump(1).c_str());
+  std::puts(json.dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace).c_str());
 }
 
 void print_view(const char* name, const EncodeCounts& c) {

@@ -6,6 +6,7 @@
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/learn_library.h"
+#include "run_folder/output_file.h"
 
 namespace teller::cli {
 
@@ -101,6 +102,8 @@ void add_eval(CLI::App& app, Context& context) {
   command->footer(kFooter);
   command->callback([&context, options] {
     context.run = [options]() -> Result<int> {
+      const std::string& steps = options->eval.per_step_file;
+      if (!steps.empty()) TELLER_CHECK_OK(check_output_file(steps));
       TELLER_TRY(Learn * learn, load_learn());
       TELLER_TRY(options->eval.bundle, find_model(options->eval.bundle));
       TELLER_TRY(const JsonResult result, learn->evaluate(options->eval));

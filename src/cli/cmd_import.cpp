@@ -180,7 +180,9 @@ Result<int> run_import(ImportOptions& options, bool json) {
   }
   for (const std::string& note : summary.notes) log_warning(note);
   if (json) {
-    std::printf("%s\n", meta_text(summary.to_json()).c_str());
+    using Json = nlohmann::ordered_json;
+    const Json document = summary.to_json();
+    std::puts(document.dump(-1, ' ', true, Json::error_handler_t::replace).c_str());
   } else {
     print_summary(summary);
   }

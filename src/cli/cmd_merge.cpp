@@ -31,7 +31,7 @@ void print_json(const MergeSummary& summary, const std::string& output) {
                                            {"no_clock", summary.no_clock},
                                            {"unfinished", summary.unfinished},
                                            {"damaged", summary.damaged}};
-  std::puts(document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+  std::puts(document.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace).c_str());
 }
 
 void print_text(const MergeSummary& summary, const std::string& output) {

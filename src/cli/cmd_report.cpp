@@ -9,7 +9,9 @@
 
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/validators.h"
 #include "report/report.h"
+#include "run_folder/output_file.h"
 
 namespace teller::cli {
 
@@ -33,13 +35,16 @@ struct Options {
   ReportOptions report;
 };
 
+// More columns than any terminal has: wider tables are but blanks.
+constexpr int kMostColumns = 10'000;
+
 // Terminals tell their width; else COLUMNS; else 100.
 int find_width() {
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   const char* columns = std::getenv("COLUMNS");
   const int width = columns == nullptr ? 0 : std::atoi(columns);
-  return width > 0 ? width : 100;
+  return width > 0 && width <= kMostColumns ? width : 100;
 }
 
 TextStyle find_style(const Options& options) {
@@ -52,6 +57,7 @@ TextStyle find_style(const Options& options) {
 }
 
 Result<int> write(const Options& options) {
+  if (!options.output.empty()) TELLER_CHECK_OK(check_output_file(options.output));
   TELLER_TRY(const RunFolder run, RunFolder::open(options.run));
   TELLER_TRY(const nlohmann::ordered_json document, build_report(run, options.report));
   // JSON in ASCII, so that nothing in it can steer a terminal either.
@@ -86,7 +92,8 @@ void add_report(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->add_option("--log-lines", options->report.max_log_lines, "most log lines")
       ->capture_default_str();
-  command->add_option("--width", options->width, "columns (default: the terminal's)");
+  command->add_option("--width", options->width, "columns (default: the terminal's)")
+      ->check(between(1, kMostColumns));
   command->footer(kFooter);
   command->callback([&context, options] { context.run = [options] { return write(*options); }; });
 }

@@ -7,7 +7,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/validators.h"
 #include "simulate/simulate.h"
 
 namespace teller::cli {
@@ -71,14 +73,14 @@ Result<int> make_run(const Options& options) {
                     {"affected", made.affected_steps},
                     {"events", made.events},
                     {"log_lines", made.log_lines}})
-                  .dump()
+                  .dump(-1, ' ', true, Json::error_handler_t::replace)
                   .c_str());
     return 0;
   }
   std::printf(
       "run %s: %llu steps, %llu events, %llu log lines; steps labelled cause %llu, weak %llu, "
       "affected %llu\n",
-      made.run.c_str(), static_cast<unsigned long long>(made.steps),
+      printable(made.run).c_str(), static_cast<unsigned long long>(made.steps),
       static_cast<unsigned long long>(made.events), static_cast<unsigned long long>(made.log_lines),
       static_cast<unsigned long long>(made.cause_steps),
       static_cast<unsigned long long>(made.weak_steps),
@@ -113,9 +115,11 @@ Result<int> make_set(const Options& options) {
   if (on_terminal) std::fputs("\n", stderr);
   if (!made) return made.error();
   if (options.json) {
-    std::puts(Json({{"folder", options.set.folder}, {"runs", made.value()}}).dump().c_str());
+    std::puts(Json({{"folder", options.set.folder}, {"runs", made.value()}})
+                  .dump(-1, ' ', true, Json::error_handler_t::replace)
+                  .c_str());
   } else {
-    std::printf("%d runs in %s\n", made.value(), options.set.folder.c_str());
+    std::printf("%d runs in %s\n", made.value(), printable(options.set.folder).c_str());
   }
   return 0;
 }
@@ -165,7 +169,7 @@ void add_simulate(CLI::App& app, Context& context) {
   command->add_flag("--overwrite", run.overwrite, "replace a run that is there");
   command->add_option("--stack", run.stack, "demo, vllm-v1 or fsdp")->capture_default_str();
   command->add_option("--seed", run.seed, "of all that is drawn")
-      ->check(CLI::NonNegativeNumber)
+      ->check(between(0, 18446744073709551615.0))
       ->capture_default_str();
   command->add_option("--fault", run.fault, "a mechanism of --list, or none")
       ->capture_default_str();

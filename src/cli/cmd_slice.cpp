@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "run_folder/output_file.h"
 #include "slice/slice.h"
 
 namespace teller::cli {
@@ -157,6 +158,8 @@ void add_slice(CLI::App& app, Context& context) {
   command->footer(kFooter);
   command->callback([&context, options] {
     context.run = [options]() -> Result<int> {
+      const std::string& baseline = options->slice.save_baseline;
+      if (!baseline.empty()) TELLER_CHECK_OK(check_output_file(baseline));
       TELLER_TRY(RunFolder run, RunFolder::open(options->run));
       options->slice.weights.tau_ns = options->tau0_us * 1000;
       TELLER_TRY(const SliceResult result, slice(run, options->slice));

@@ -5,6 +5,7 @@
 
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "run_folder/output_file.h"
 #include "tpe/tpe.h"
 
 namespace teller::cli {
@@ -63,6 +64,7 @@ Result<int> run_command(Options& options) {
   }
   if (options.view == "vertical") options.train.view = View::kVertical;
   if (options.view == "horizontal") options.train.view = View::kHorizontal;
+  TELLER_CHECK_OK(check_output_file(options.output));
   TELLER_TRY(const TpeTrainSummary summary,
              options.symbols.empty()
                  ? tpe_train(options.runs, options.output, options.train)

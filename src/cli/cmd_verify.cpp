@@ -26,13 +26,14 @@ void print_json(const VerifyReport& report) {
     document["problems"].push_back(
         {{"artifact", finding.artifact}, {"file", finding.file}, {"problem", finding.problem}});
   }
-  std::puts(document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+  std::puts(document.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace).c_str());
 }
 
 void print_text(const VerifyReport& report) {
   for (const VerifyFinding& finding : report.problems) {
-    std::printf("%s%s%s: %s\n", finding.artifact.c_str(), finding.file.empty() ? "" : " ",
-                printable(finding.file).c_str(), printable(finding.problem).c_str());
+    std::printf("%s%s%s: %s\n", printable(finding.artifact).c_str(),
+                finding.file.empty() ? "" : " ", printable(finding.file).c_str(),
+                printable(finding.problem).c_str());
   }
   std::printf("%zu artefacts, %zu files, %zu problems; state: %s\n", report.artifacts, report.files,
               report.problems.size(), printable(report.state).c_str());

@@ -34,11 +34,22 @@ int print_error(const Error& error) {
   return exit_code(error.code);
 }
 
+// Writes what is left of the output. A write that failed before leaves but its mark on the stream,
+// and nothing to be written.
+Status flush_output() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return {};
+  return Error{ErrorCode::kIo, "writing the output: it could not be written", ""};
+}
+
 // CLI11 prints help on stdout with code 0 and mistakes on stderr; ours have one form and exit
 // code 2.
 int handle_parse_error(const CLI::App& app, const CLI::ParseError& error,
                        const std::string& first_word) {
-  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+    const int code = app.exit(error);
+    const Status written = flush_output();
+    return written ? code : print_error(written.error());
+  }
   std::string message = error.what();
   if (const auto line = message.find('\n'); line != std::string::npos) message.resize(line);
   const auto named = app.get_subcommands();
@@ -86,9 +97,7 @@ int run(int argc, char** argv) {
   }
   auto result = context.run();
   if (!result) return print_error(result.error());
-  if (std::fflush(stdout) != 0) {
-    return print_error({ErrorCode::kIo, "writing the output: it could not be written", ""});
-  }
+  if (const Status written = flush_output(); !written) return print_error(written.error());
   return *result;
 }
 

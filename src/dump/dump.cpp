@@ -103,6 +103,7 @@ Status dump_artifact(const RunFolder& run, const std::string& name, std::string_
     TELLER_TRY(const auto present, run.require_artifact(name));
     static_cast<void>(present);
   }
+  TELLER_CHECK_OK(run.check_listed(name));
   if (name == "slices") {
     return run.artifact_files(name).empty() ? Status() : dump_slices(run, options, out);
   }

@@ -216,6 +216,7 @@ class Aligner {
 
 Status align_logs(const RunFolder& run, const LogOptions& options, Workspace& work,
                   RecordBalance& balance) {
+  TELLER_CHECK_OK(run.check_listed("logs"));
   Aligner aligner(options, clocks_of(run, work), work);
   for (const std::string& relative : run.artifact_files("logs")) {
     TELLER_TRY(const MappedFile file, MappedFile::open(run.file(relative), "log lines"));

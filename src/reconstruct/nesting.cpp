@@ -6,6 +6,7 @@
 
 #include "base/huge_pages.h"
 #include "reconstruct/item_order.h"
+#include "reconstruct/open_items.h"
 #include "reconstruct/passes.h"
 #include "reconstruct/text_key.h"
 
@@ -41,7 +42,7 @@ void group_by_thread(Workspace& work) {
 // Walks the items of one thread in tree order with the stack of what is around them.
 class Nester {
  public:
-  explicit Nester(Workspace& work) : work_(work), items_(work.items) {}
+  explicit Nester(Workspace& work) : work_(work), items_(work.items), around_(work.items) {}
 
   void nest(const Thread& thread) {
     const auto begin = work_.order.begin() + thread.first;
@@ -67,7 +68,7 @@ class Nester {
     if (!loose) {
       leave_overlapped(item);
       cut_frames_around(item);
-      while (leave_earlier_sibling(item)) cut_frames_around(item);
+      leave_earlier_siblings(item);
     }
     bool leaf = instant;
     if (!around_.empty()) {
@@ -81,7 +82,7 @@ class Nester {
         outlasts(item, parent, loose);
       }
     }
-    if (!leaf) around_.push_back(index);
+    if (!leaf) around_.push_back(index, sort_of(item));
   }
 
   void leave_ended(const Item& item, bool instant) {
@@ -128,25 +129,41 @@ class Nester {
   // Rounded times let what follows a range begin shortly before that ends. The one before, and what
   // is still open in it, end where the next begins: as a child the next would keep nothing of its
   // length, and a step would be lost. What lies in a range by more than half is its child.
-  bool leave_earlier_sibling(const Item& item) {
-    for (std::size_t at = around_.size(); at > 0; --at) {
-      const Item& earlier = items_[around_[at - 1]];
-      if (earlier.end_ns >= item.end_ns) return false;
-      if (!follows(earlier, item)) continue;
-      for (; around_.size() >= at; around_.pop_back()) clip(items_[around_.back()], item.begin_ns);
-      return true;
+  void leave_earlier_siblings(const Item& item) {
+    if (item.end_ns == item.begin_ns) return;
+    for (const std::size_t outermost = outermost_sibling(item); around_.size() > outermost;) {
+      Item& inner = items_[around_.back()];
+      const bool sibling = sort_of(inner) == sort_of(item) && follows(inner, item);
+      clip(inner, item.begin_ns);
+      around_.pop_back();
+      if (sibling) cut_frames_around(item);
     }
-    return false;
+  }
+
+  // Where the outermost stands that the item follows; how many there are around it if it follows
+  // none. Of those that end together the outermost is the longest: if not that one, none is.
+  std::size_t outermost_sibling(const Item& item) const {
+    std::size_t found = around_.size();
+    for (std::size_t run = around_.innermost_run(sort_of(item)); run != OpenItems::kNone;
+         run = around_.next_run(run)) {
+      const Item& earlier = items_[around_.at(run)];
+      if (earlier.end_ns >= item.end_ns || earlier.end_ns - item.begin_ns > kRoundingNs) break;
+      if (follows(earlier, item)) found = run;
+    }
+    return found;
   }
 
   // Only what is of one sort: an annotation keeps its length, whatever operators do at its end.
+  static std::uint8_t sort_of(const Item& item) {
+    const int sort = 3 * static_cast<int>(item.kind) + (is_frame(item) ? 1 : 0);
+    return static_cast<std::uint8_t>(sort + (is_annotation(item) ? 2 : 0));
+  }
+
   static bool follows(const Item& earlier, const Item& item) {
     const std::int64_t overlap = earlier.end_ns - item.begin_ns;
     const std::int64_t shorter =
         std::min(earlier.end_ns - earlier.begin_ns, item.end_ns - item.begin_ns);
-    return overlap > 0 && overlap <= kRoundingNs && overlap < shorter - overlap &&
-           earlier.kind == item.kind && is_frame(earlier) == is_frame(item) &&
-           is_annotation(earlier) == is_annotation(item);
+    return overlap > 0 && overlap <= kRoundingNs && overlap < shorter - overlap;
   }
 
   void clip(Item& item, std::int64_t end_ns) {
@@ -199,7 +216,7 @@ class Nester {
 
   Workspace& work_;
   std::vector<Item>& items_;
-  std::vector<std::uint32_t> around_;  // innermost last
+  OpenItems around_;  // innermost last
   // The calls of one interval, as far as duplicates are equal.
   std::set<std::tuple<std::uint64_t, std::uint64_t, std::int64_t, StringId, std::uint16_t, TextKey>>
       calls_;

@@ -61,7 +61,7 @@ class Summary {
     if (Json open = in_flight_json(work_.chains); !open.empty()) json_["in_flight"] = open;
     json_["notes"] = notes_json(work_, json_);
     note_roles(json_["notes"]);
-    return ReconstructSummary{json_.dump(1, ' ', false, Json::error_handler_t::replace) + "\n",
+    return ReconstructSummary{json_.dump(1, ' ', true, Json::error_handler_t::replace) + "\n",
                               summary_text(json_)};
   }
 

@@ -120,9 +120,11 @@ class Text {
     }
   }
 
-  void line(const std::string& label, const std::string& value, std::size_t width = kNarrow) {
+  // Keys and values may hold words of the trace.
+  void line(const std::string& text, const std::string& value, std::size_t width = kNarrow) {
+    const std::string label = printable(text);
     out_ += "  " + label + std::string(label.size() < width ? width - label.size() : 1, ' ') +
-            value + "\n";
+            printable(value) + "\n";
   }
 
   static std::string share_text(const std::string& key, const Json& value) {

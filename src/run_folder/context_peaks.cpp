@@ -261,6 +261,7 @@ class Collector {
 }  // namespace
 
 Result<Json> context_peaks(const RunFolder& run) {
+  TELLER_CHECK_OK(run.check_listed("context"));
   const auto files = run.artifact_files("context");
   if (files.empty()) return Json();
   Collector collector;

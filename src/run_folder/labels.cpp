@@ -290,6 +290,7 @@ Result<Labels> read_labels(const std::string& path) {
 
 Result<Labels> open_labels(const RunFolder& run) {
   const std::string own = run.file(kFile);  // that people write does not stand in the manifest
+  TELLER_CHECK_OK(run.check_listed("labels"));
   std::error_code error;
   if (run.artifact_files("labels").empty() && std::filesystem::is_regular_file(own, error)) {
     return read_labels(own);

@@ -98,13 +98,45 @@ std::vector<std::string> files_in(const std::string& run, const std::string& fol
   std::vector<std::string> files;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(run + "/" + folder, error)) {
+    const std::string relative = folder + "/" + entry.path().filename().string();
     if (entry.path().extension() == extension && entry.is_regular_file(error) &&
-        !entry.is_symlink(error)) {
-      files.push_back(folder + "/" + entry.path().filename().string());
+        !entry.is_symlink(error) && is_inside(run, relative)) {
+      files.push_back(relative);
     }
   }
   std::sort(files.begin(), files.end());
   return files;
+}
+
+constexpr const char* kLeadsOut = " is a link or lies outside of it";
+
+// Why what a manifest lists as an artefact may not be read as a whole; "" if it may.
+std::string why_unread(const std::string& run, const Json& artifact) {
+  const Json files = artifact.is_object() ? artifact.value("files", Json()) : Json();
+  if (!files.is_array()) return "its manifest.json lists no files of them";
+  for (const Json& file : files) {
+    const Json path = file.is_object() ? file.value("path", Json()) : Json();
+    if (!path.is_string()) return "its manifest.json lists a file of them without a path";
+    if (!is_inside(run, path.get<std::string>())) return path.get<std::string>() + kLeadsOut;
+  }
+  return "";
+}
+
+// The same for what stands in no manifest, as a recorder that died leaves it.
+std::string why_unread(const std::string& run, std::string_view name) {
+  const bool lines = name == "logs" || name == "context";
+  if (!lines && name != "events") return "";
+  std::vector<std::string> places = {std::string(name) + (lines ? ".jsonl" : "")};
+  std::error_code error;
+  for (fs::directory_iterator at(run + "/" + places[0], error), end; !error && at != end;
+       at.increment(error)) {
+    if (at->path().extension() == ".tev")
+      places.push_back("events/" + at->path().filename().string());
+  }
+  for (const std::string& place : places) {
+    if (fs::is_symlink(run + "/" + place, error)) return place + kLeadsOut;
+  }
+  return "";
 }
 
 Json new_manifest(std::string_view made_by) {
@@ -339,7 +371,19 @@ std::vector<std::string> RunFolder::artifact_files(std::string_view name) const 
   return files;
 }
 
+Status RunFolder::check_listed(std::string_view name) const {
+  const auto artifacts = state_->manifest.find("artifacts");
+  const bool listed = artifacts != state_->manifest.end() && artifacts->contains(std::string(name));
+  const std::string why = listed ? why_unread(state_->path, (*artifacts)[std::string(name)])
+                                 : why_unread(state_->path, name);
+  if (why.empty()) return {};
+  return Error{ErrorCode::kCorrupt,
+               "reading " + std::string(name) + " of run " + state_->path + ": " + why,
+               "put the file itself there, or run " + maker_of(name) + " again"};
+}
+
 Result<std::vector<std::string>> RunFolder::require_artifact(std::string_view name) const {
+  TELLER_CHECK_OK(check_listed(name));
   std::vector<std::string> files = artifact_files(name);
   const std::string what = "reading " + std::string(name) + " of run " + state_->path + ": ";
   if (files.empty() && !state_->has_empty(name)) {

@@ -47,8 +47,12 @@ class RunFolder {
 
   // Files of an artefact, relative; empty if the run has none of that name.
   std::vector<std::string> artifact_files(std::string_view name) const;
-  // Like artifact_files, but an Error that names the command which makes it, if it is missing or
-  // stale. An artefact that the manifest lists without files is there, and empty.
+  // Fails where the manifest lists a file of it that may not be read, which artifact_files leaves
+  // out: a link, a path that leads out of the run, an entry that names none.
+  Status check_listed(std::string_view name) const;
+  // Like artifact_files, but an Error where check_listed fails, and one that names the command
+  // which makes it, if it is missing or stale. An artefact that the manifest lists without files is
+  // there, and empty.
   Result<std::vector<std::string>> require_artifact(std::string_view name) const;
 
   // Records an artefact whose files are in place: sizes, digests, sources. Artefacts made from it

@@ -227,6 +227,7 @@ class Text {
 
 Result<RunStats> stats(const RunFolder& run) {
   TELLER_TRY(const auto files, run.require_artifact("events"));
+  for (const char* further : {"chains", "horizontal"}) TELLER_CHECK_OK(run.check_listed(further));
   Json sources = Json::array();
   for (const std::string& relative : files) {
     TELLER_TRY(const EventFile file, EventFile::open(run.file(relative)));
@@ -240,7 +241,7 @@ Result<RunStats> stats(const RunFolder& run) {
   TELLER_TRY(const Json context, context_peaks(run));
   if (context.is_object()) json["context"] = context;
   RunStats result;
-  result.json = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  result.json = json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
   result.text = Text(json).make() + context_text(context);
   return result;
 }

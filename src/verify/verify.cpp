@@ -115,7 +115,7 @@ Result<VerifyReport> verify(const std::string& path) {
   for (const std::string& name : artifact_names(run)) {
     const auto files = run.artifact_files(name);
     const auto usable = run.require_artifact(name);
-    if (files.empty() && !usable) continue;
+    if (files.empty() && !usable && usable.error().code == ErrorCode::kNotFound) continue;
     ++report.artifacts;
     if (!usable) {
       report.problems.push_back({name, "", usable.error().message});

@@ -173,7 +173,18 @@ TEST(RunFolder, LinksThatLeaveTheFolderAreIgnored) {
     run->manifest()["artifacts"]["logs"]["files"] =
         nlohmann::ordered_json::array({{{"path", path}}});
     EXPECT_TRUE(run->artifact_files("logs").empty()) << path;
+    EXPECT_FALSE(run->check_listed("logs")) << path;
+    EXPECT_EQ(run->require_artifact("logs").error().code, ErrorCode::kCorrupt) << path;
   }
+  for (const char* entry : {"3", "{}", R"({"files":3})", R"({"files":[3]})", R"({"files":[{}]})"}) {
+    run->manifest()["artifacts"]["logs"] = nlohmann::ordered_json::parse(entry);
+    EXPECT_FALSE(run->check_listed("logs")) << entry;
+  }
+  run->manifest()["artifacts"]["logs"] = nlohmann::ordered_json::parse(R"({"files":[]})");
+  EXPECT_TRUE(run->check_listed("logs"));
+  run->manifest()["artifacts"].erase("logs");
+  EXPECT_FALSE(run->check_listed("logs"));  // the link is still there
+  EXPECT_TRUE(run->check_listed("chains"));
 }
 
 TEST(RunFolder, ManifestsOfEveryWrongShapeAreRefused) {
