@@ -47,7 +47,7 @@ def run_both(run: Path, *command: object, marker: str, env: dict, options: tuple
     assert plain.returncode == 0, errors[-3000:]
     assert traced.returncode == 0, traced.stderr[-3000:]
     lines = [sorted(line for line in text.splitlines() if line.startswith(marker)) for text in (output, traced.stdout)]
-    assert lines[0] and lines[0] == lines[1]
+    assert lines[0] and lines[0] == lines[1], f"plain {lines[0]}, traced {lines[1]}; {traced.stderr[-1500:]}"
     return lines[1]
 
 
