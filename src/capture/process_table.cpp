@@ -135,8 +135,7 @@ void ProcessTable::sample() {
   for (auto it = alive_.begin(); it != alive_.end();) {
     const std::int64_t pid = it->first;
     ++it;  // set_ended() removes the entry
-    const auto stat = read_stat(pid);
-    if (!pids.contains(pid) || !stat || stat->state == 'Z') set_ended(pid, -1);
+    if (!pids.contains(pid) || has_ended(pid)) set_ended(pid, -1);
   }
   for (const std::int64_t pid : pids) {
     if (!alive_.contains(pid) && !strangers_.contains(pid)) look_at(pid);

@@ -9,6 +9,7 @@
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/learn_library.h"
+#include "cli/put_json.h"
 #include "horizontal/flight.h"
 #include "horizontal/horizontal.h"
 #include "reconstruct/reconstruct.h"
@@ -193,22 +194,28 @@ void print_diagnosis(const Json& diagnosis) {
 // A snapshot has no steps: it is read by rules, and needs no model.
 Result<int> read_snapshot(RunFolder& run, const Options& options) {
   TELLER_TRY(const Json diagnosis, diagnose_snapshot(run));
-  options.json ? std::puts(diagnosis.dump(1, ' ', true, Json::error_handler_t::replace).c_str())
-               : std::printf("%s", snapshot_diagnosis_text(diagnosis).c_str());
+  if (options.json) {
+    put_json(diagnosis);
+  } else {
+    std::fputs(snapshot_diagnosis_text(diagnosis).c_str(), stdout);
+  }
   return options.fail_on_fault && diagnosis["abnormal"] == true ? kExitFault : 0;
 }
 
 // Neither have dumps of the flight recorder.
 Result<int> read_flight_records(RunFolder& run, const Options& options) {
   TELLER_TRY(const Json diagnosis, diagnose_flight(run));
-  options.json ? std::puts(diagnosis.dump(1, ' ', true, Json::error_handler_t::replace).c_str())
-               : std::printf("%s", flight_diagnosis_text(diagnosis).c_str());
+  if (options.json) {
+    put_json(diagnosis);
+  } else {
+    std::fputs(flight_diagnosis_text(diagnosis).c_str(), stdout);
+  }
   return options.fail_on_fault && diagnosis["abnormal"] == true ? kExitFault : 0;
 }
 
 int show(const Json& diagnosis, const Options& options) {
   if (options.json) {
-    std::puts(diagnosis.dump(1, ' ', true, Json::error_handler_t::replace).c_str());
+    put_json(diagnosis);
   } else {
     print_diagnosis(diagnosis);
   }

@@ -8,6 +8,7 @@
 
 #include "capture/capture.h"
 #include "cli/commands.h"
+#include "cli/put_json.h"
 #include "doctor/doctor.h"
 
 namespace teller::cli {
@@ -38,8 +39,7 @@ Result<int> run_doctor(const Options& options) {
   doctor.python_hooks = parts.python_hooks;
   const nlohmann::ordered_json document = examine(doctor);
   if (options.json) {
-    std::puts(
-        document.dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace).c_str());
+    put_json(document);
   } else {
     std::fputs(doctor_text(document).c_str(), stdout);
   }

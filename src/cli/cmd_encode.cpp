@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/put_json.h"
 #include "tpe/tpe.h"
 
 namespace teller::cli {
@@ -62,7 +63,7 @@ void print_json(const EncodeOptions& options, const EncodeSummary& summary) {
   json["whole_step"] = options.whole_step;
   json["vertical"] = to_json(summary.views[0]);
   json["horizontal"] = to_json(summary.views[1]);
-  std::puts(json.dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace).c_str());
+  put_json(json);
 }
 
 void print_view(const char* name, const EncodeCounts& c) {

@@ -6,6 +6,7 @@
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/learn_library.h"
+#include "cli/put_json.h"
 #include "run_folder/output_file.h"
 
 namespace teller::cli {
@@ -108,7 +109,7 @@ void add_eval(CLI::App& app, Context& context) {
       TELLER_TRY(options->eval.bundle, find_model(options->eval.bundle));
       TELLER_TRY(const JsonResult result, learn->evaluate(options->eval));
       if (options->json) {
-        std::puts(result->dump(1, ' ', true, Json::error_handler_t::replace).c_str());
+        put_json(*result);
       } else {
         print_result(*result);
       }

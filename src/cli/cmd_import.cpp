@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/put_json.h"
 #include "cli/stop_on_signal.h"
 #include "importers/importers.h"
 
@@ -153,12 +154,6 @@ void print_summary(const ImportSummary& summary) {
   std::printf("run: %s\n", printable(summary.run).c_str());
 }
 
-// The status that a shell gives to a program which a signal ends.
-int stopped_by_signal(const Error& error) {
-  std::fprintf(stderr, "teller: error: %s\n", printable(error.message).c_str());
-  return StopOnSignal::exit_code();
-}
-
 Result<int> run_import(ImportOptions& options, bool json) {
   const StopOnSignal guard;
   ProgressLine line;
@@ -170,9 +165,6 @@ Result<int> run_import(ImportOptions& options, bool json) {
   options.stop = &StopOnSignal::asked();
   auto imported = import_files(options);
   line.end();
-  if (!imported && imported.error().code == ErrorCode::kInterrupted) {
-    return stopped_by_signal(imported.error());
-  }
   if (!imported) return imported.error();
   const ImportSummary& summary = *imported;
   for (std::size_t i = 0; i < summary.sources.size(); ++i) {
@@ -180,9 +172,7 @@ Result<int> run_import(ImportOptions& options, bool json) {
   }
   for (const std::string& note : summary.notes) log_warning(note);
   if (json) {
-    using Json = nlohmann::ordered_json;
-    const Json document = summary.to_json();
-    std::puts(document.dump(-1, ' ', true, Json::error_handler_t::replace).c_str());
+    put_json(summary.to_json(), -1);
   } else {
     print_summary(summary);
   }

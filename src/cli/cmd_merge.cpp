@@ -5,6 +5,7 @@
 
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/put_json.h"
 #include "cli/stop_on_signal.h"
 #include "merge/merge.h"
 
@@ -31,7 +32,7 @@ void print_json(const MergeSummary& summary, const std::string& output) {
                                            {"no_clock", summary.no_clock},
                                            {"unfinished", summary.unfinished},
                                            {"damaged", summary.damaged}};
-  std::puts(document.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace).c_str());
+  put_json(document, 2);
 }
 
 void print_text(const MergeSummary& summary, const std::string& output) {

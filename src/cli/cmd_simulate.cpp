@@ -9,6 +9,7 @@
 
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/put_json.h"
 #include "cli/validators.h"
 #include "simulate/simulate.h"
 
@@ -43,13 +44,12 @@ std::atomic<bool> stop_wanted{false};
 void print_list(bool json) {
   for (const MechanismText& one : simulate_mechanisms()) {
     if (json) {
-      std::puts(Json({{"name", one.name},
-                      {"category", one.category},
-                      {"resource", one.resource},
-                      {"stacks", one.stacks},
-                      {"words", one.words}})
-                    .dump()
-                    .c_str());
+      put_json({{"name", one.name},
+                {"category", one.category},
+                {"resource", one.resource},
+                {"stacks", one.stacks},
+                {"words", one.words}},
+               -1);
       continue;
     }
     std::string stacks;
@@ -66,15 +66,14 @@ Result<int> make_run(const Options& options) {
   }
   TELLER_TRY(const SimulateSummary made, simulate_run(options.run));
   if (options.json) {
-    std::puts(Json({{"run", made.run},
-                    {"steps", made.steps},
-                    {"cause", made.cause_steps},
-                    {"weak", made.weak_steps},
-                    {"affected", made.affected_steps},
-                    {"events", made.events},
-                    {"log_lines", made.log_lines}})
-                  .dump(-1, ' ', true, Json::error_handler_t::replace)
-                  .c_str());
+    put_json({{"run", made.run},
+              {"steps", made.steps},
+              {"cause", made.cause_steps},
+              {"weak", made.weak_steps},
+              {"affected", made.affected_steps},
+              {"events", made.events},
+              {"log_lines", made.log_lines}},
+             -1);
     return 0;
   }
   std::printf(
@@ -115,9 +114,7 @@ Result<int> make_set(const Options& options) {
   if (on_terminal) std::fputs("\n", stderr);
   if (!made) return made.error();
   if (options.json) {
-    std::puts(Json({{"folder", options.set.folder}, {"runs", made.value()}})
-                  .dump(-1, ' ', true, Json::error_handler_t::replace)
-                  .c_str());
+    put_json({{"folder", options.set.folder}, {"runs", made.value()}}, -1);
   } else {
     std::printf("%d runs in %s\n", made.value(), printable(options.set.folder).c_str());
   }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/put_json.h"
 #include "run_folder/output_file.h"
 #include "slice/slice.h"
 
@@ -166,7 +167,7 @@ void add_slice(CLI::App& app, Context& context) {
       if (options->json) {
         Json document = *result.findings;
         document["slices"] = slices_json(result);
-        std::puts(document.dump(1, ' ', true, Json::error_handler_t::replace).c_str());
+        put_json(document);
       } else {
         print_summary(*result.findings);
         print_slices(result);

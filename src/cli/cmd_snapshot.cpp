@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/put_json.h"
 #include "cli/stop_on_signal.h"
 #include "snapshot/snapshot.h"
 
@@ -59,7 +60,7 @@ Result<int> run_snapshot(Options& options) {
   const int exit_code = StopOnSignal::asked() ? StopOnSignal::exit_code() : 0;
   if (options.json) {
     Json document = {{"run", taken.path}, {"gaps", *taken.gaps}, {"diagnosis", diagnosis}};
-    std::puts(document.dump(1, ' ', true, Json::error_handler_t::replace).c_str());
+    put_json(document);
     return exit_code;
   }
   print_gaps({{"gaps", *taken.gaps}});

@@ -5,6 +5,7 @@
 
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/put_json.h"
 #include "run_folder/output_file.h"
 #include "tpe/tpe.h"
 
@@ -42,7 +43,7 @@ void print_summary(const Options& options, const TpeTrainSummary& s) {
     json["symbols"] = s.symbols_kept;
     json["merges"] = s.merges;
     json["tokens"] = s.tokens;
-    std::puts(json.dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace).c_str());
+    put_json(json);
     return;
   }
   const auto number = [](std::uint64_t n) { return std::to_string(n); };

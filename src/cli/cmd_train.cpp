@@ -7,6 +7,7 @@
 #include "base/terminal.h"
 #include "cli/commands.h"
 #include "cli/learn_library.h"
+#include "cli/put_json.h"
 #include "slice/slice.h"
 
 namespace teller::cli {
@@ -84,7 +85,7 @@ Result<int> run_train(Options& options) {
   }
   TELLER_TRY(const JsonResult report, learn->train(options.train));
   if (options.json) {
-    std::puts(report->dump(1, ' ', true, Json::error_handler_t::replace).c_str());
+    put_json(*report);
   } else {
     std::printf("%s\n", printable((*report)["path"].get<std::string>()).c_str());
   }

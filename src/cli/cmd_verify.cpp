@@ -5,6 +5,7 @@
 
 #include "base/terminal.h"
 #include "cli/commands.h"
+#include "cli/put_json.h"
 #include "verify/verify.h"
 
 namespace teller::cli {
@@ -26,7 +27,7 @@ void print_json(const VerifyReport& report) {
     document["problems"].push_back(
         {{"artifact", finding.artifact}, {"file", finding.file}, {"problem", finding.problem}});
   }
-  std::puts(document.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace).c_str());
+  put_json(document, 2);
 }
 
 void print_text(const VerifyReport& report) {

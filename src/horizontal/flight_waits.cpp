@@ -29,6 +29,9 @@ class Stands {
  public:
   Stands(const Job& job, const std::vector<Mismatch>& mismatches) : job_(job) {
     for (const Mismatch& one : mismatches) mismatches_[{one.group, one.seq}] = &one;
+    for (std::size_t node = 0; node < job.nodes.size() && idle_.size() < kMostIdle; ++node) {
+      if (job.nodes[node].has_dump && job.nodes[node].pending.empty()) idle_.push_back(node);
+    }
   }
 
   const Stand& at(const Operation& operation) {
@@ -90,11 +93,9 @@ class Stands {
   void add_perhaps_members(std::size_t group, Stand& stand) const {
     const Group& asked = job_.groups[group];
     if (!asked.ranks.empty()) return;
-    const std::set<std::size_t> known(asked.members.begin(), asked.members.end());
-    for (std::size_t node = 0; node < job_.nodes.size(); ++node) {
-      const Node& one = job_.nodes[node];
-      if (one.has_dump && one.pending.empty() && !known.contains(node))
-        stand.unclear.push_back(node);
+    for (const std::size_t node : idle_) {
+      const bool is_member = std::binary_search(asked.members.begin(), asked.members.end(), node);
+      if (!is_member) stand.unclear.push_back(node);
     }
   }
 
@@ -119,7 +120,11 @@ class Stands {
     }
   }
 
+  // One is enough to make it unclear; a job may have as many as ranks, and as many groups.
+  static constexpr std::size_t kMostIdle = 1024;
+
   const Job& job_;
+  std::vector<std::size_t> idle_;  // nodes with a dump and nothing open, the first of them
   std::map<Place, const Mismatch*> mismatches_;
   std::map<Place, Stand> stands_;
 };

@@ -100,8 +100,9 @@ class Writer {
     const Operation& operation = job_.nodes[node].operations[positions_[node].operation];
     const Group& group = job_.groups[operation.group];
     if (other.is_outdated()) return "the dump is of an earlier moment";
-    const bool is_member =
-        std::find(group.members.begin(), group.members.end(), peer) != group.members.end();
+    // Members of a group that no dump lists stand in order.
+    const bool is_member = !group.ranks.empty() ||
+                           std::binary_search(group.members.begin(), group.members.end(), peer);
     if (!is_member) return "nothing is open there, and no dump lists the ranks of the group";
     if (other.pending.empty() ||
         !tells_nothing(job_, other, other.operations[other.pending.front()])) {

@@ -292,7 +292,9 @@ Result<ImportSummary> import_new(const ImportOptions& options, LogZones zones) {
 }  // namespace
 
 Result<ImportSummary> import_files(const ImportOptions& options) {
-  TELLER_CHECK_OK(check_output(options.output, options.overwrite, options.inputs));
+  std::vector<std::string> inputs = options.inputs;
+  inputs.insert(inputs.end(), options.logs.begin(), options.logs.end());
+  TELLER_CHECK_OK(check_output(options.output, options.overwrite, inputs));
   TELLER_TRY(LogZones zones, read_zones(options.log_zones));
   const MadeParents parents(options.output);
   try {

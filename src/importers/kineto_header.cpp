@@ -110,21 +110,18 @@ Json KinetoHeader::stated(const char* key) const {
 }
 
 // Some writers have it as text ("8") or with decimals (8.0).
-Json KinetoHeader::number(const char* key) const {
+Json KinetoHeader::number(const char* key, std::int64_t least) const {
   const Json value = stated(key);
   if (!value.is_number() && !value.is_string()) return {};
   const auto number = whole_number(meta_text(value));
-  for (const StatedNumber& one : kStated) {
-    const bool fits =
-        number && *number >= one.least && *number <= std::numeric_limits<std::int32_t>::max();
-    if (fits && std::string_view(one.key) == key) return *number;
-  }
-  return {};
+  const bool fits =
+      number && *number >= least && *number <= std::numeric_limits<std::int32_t>::max();
+  return fits ? Json(*number) : Json();
 }
 
 void KinetoHeader::add_to(Json& meta, std::optional<std::int64_t> first_ns) const {
   if (!host_.is_null()) meta["host"] = host_;
-  for (const StatedNumber& one : kStated) meta[one.key] = number(one.key);
+  for (const StatedNumber& one : kStated) meta[one.key] = number(one.key, one.least);
   meta["clock"] = clock(first_ns);
   meta["producer"] = producer_;
   if (!distributed_.is_null()) meta["distributed"] = distributed_;
@@ -149,7 +146,7 @@ void KinetoHeader::add_notes(std::vector<std::string>& notes) const {
   }
   for (const StatedNumber& one : kStated) {
     const Json value = stated(one.key);
-    if (value.is_null() || !number(one.key).is_null()) continue;
+    if (value.is_null() || !number(one.key, one.least).is_null()) continue;
     const std::string text = meta_text(value);
     std::string shown;
     append_valid_utf8(std::string_view(text).substr(0, kShownValue), shown);

@@ -24,8 +24,8 @@ class KinetoHeader {
   using Json = nlohmann::ordered_json;
 
   Json stated(const char* key) const;
-  // The number that distributedInfo states under `key`, or null.
-  Json number(const char* key) const;
+  // The number, at least `least`, that distributedInfo states under `key`; or null.
+  Json number(const char* key, std::int64_t least) const;
   Json clock(std::optional<std::int64_t> first_ns) const;
 
   Json distributed_;

@@ -80,19 +80,8 @@ std::int64_t Merger::shift_of(const Part& part) const {
   return base_ == nullptr ? 0 : shift_between(part.clock, base_->clock);
 }
 
-// What a manifest lists and a reader may not follow (a link, a path that leads out) is no silence.
-Status check_files(const Part& part, const char* artefact, std::size_t usable) {
-  const Json listed = member(member(member(part.run.manifest(), "artifacts"), artefact), "files");
-  if (!listed.is_array() || listed.size() <= usable) return {};
-  return Error{ErrorCode::kCorrupt,
-               "merging " + part.run.path() + ": " + std::to_string(listed.size() - usable) +
-                   " files of its " + artefact + " are links or lie outside of it",
-               "put the files themselves there"};
-}
-
 Status Merger::copy_events(const Part& part, const RunFolder& out) {
   TELLER_TRY(const auto files, part.run.require_artifact("events"));
-  TELLER_CHECK_OK(check_files(part, "events", files.size()));
   for (const std::string& file : files) {
     TELLER_CHECK_OK(not_stopped());
     // NNNN.<rest of its name>: as trace names them, numbered anew.
@@ -117,12 +106,11 @@ Status Merger::copy_events(const Part& part, const RunFolder& out) {
 
 Status Merger::append_lines(const Part& part, const RunFolder& out, const char* artefact,
                             const std::vector<std::string_view>& times, std::uint64_t* lines) {
-  const auto files = part.run.artifact_files(artefact);
-  TELLER_CHECK_OK(check_files(part, artefact, files.size()));
+  TELLER_CHECK_OK(part.run.check_listed(artefact));
   const std::string path = out.file(std::string(artefact) + ".jsonl");
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (fd < 0) return errno_error("creating " + path, errno);
-  for (const std::string& file : files) {
+  for (const std::string& file : part.run.artifact_files(artefact)) {
     const ShiftRequest request{part.run.file(file), times, shift_of(part), part.clock.host};
     auto counts = append_shifted(request, fd, path);
     if (!counts) {

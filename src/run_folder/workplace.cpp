@@ -3,8 +3,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <system_error>
@@ -27,6 +29,19 @@ std::string clean(const std::string& output) {
   if (error) path = output;
   if (path.filename().empty()) path = path.parent_path();
   return path.string();
+}
+
+// Whether nothing in a folder was written for an hour.
+bool is_at_rest(const fs::path& folder) {
+  std::error_code error;
+  fs::file_time_type last = fs::last_write_time(folder, error);
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    std::error_code unknown;
+    const auto time = it->last_write_time(unknown);
+    if (!unknown) last = std::max(last, time);
+  }
+  return !error && fs::file_time_type::clock::now() - last > std::chrono::hours(1);
 }
 
 }  // namespace
@@ -66,7 +81,8 @@ void Workplace::remove_abandoned() const {
     const char* const past = name.data() + name.size();
     const auto [at, wrong] = std::from_chars(begin, past, pid);
     if (wrong != std::errc() || at != past || pid <= 0 || pid > INT32_MAX) continue;
-    if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) abandoned.push_back(it->path());
+    const bool gone = kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
+    if (gone && is_at_rest(it->path())) abandoned.push_back(it->path());
   }
   for (const fs::path& path : abandoned) fs::remove_all(path, error);
 }

@@ -15,7 +15,8 @@ Status check_output(const std::string& path, bool overwrite,
                     const std::vector<std::string>& inputs);
 
 // The folder that a run is built in, OUTPUT.importing-PID; removed unless it was moved to its
-// place. Those that killed processes left of the same output are removed with it.
+// place. Those that killed processes left of the same output are removed first: where nothing was
+// written for an hour, for a process of another container or host is not seen.
 class Workplace {
  public:
   explicit Workplace(const std::string& output);

@@ -944,8 +944,8 @@ def test_an_input_in_the_run_that_it_would_replace_is_refused(tmp_path):
     assert run_teller("import", source, "-o", run).returncode == 0
     inside = run / "trace.json"
     inside.write_bytes(source.read_bytes())
-    for given in (inside, run):
-        expect_one_line(run_teller("import", given, "-o", run, "--overwrite"), 2, says="lies in it")
+    for given in ([inside], [run], [source, "--log", inside]):
+        expect_one_line(run_teller("import", *given, "-o", run, "--overwrite"), 2, says="lies in it")
     assert inside.read_bytes() == source.read_bytes()
 
 
